@@ -1,0 +1,61 @@
+"""Checks of arguments, shared by every room: bad input ends here, in one clear sentence.
+
+Each check returns the argument as float64, or raises a ``ValueError`` that names the argument,
+says what came in, and says what would be right.
+"""
+
+import reprlib
+
+import numpy as np
+
+
+def floats(name, value, wanted):
+    """``value`` as a new float64 array; integers and booleans are promoted, anything else is refused."""
+    try:
+        array = np.asarray(value)
+    except ValueError as error:  # ragged nested lists
+        raise ValueError(f"{name} is a ragged list; it must be {wanted}.") from error
+    except (TypeError, RuntimeError) as error:  # a tensor on a GPU, or one that requires grad
+        raise ValueError(f"{name} cannot be read by NumPy ({error}); it must be {wanted}.") from error
+    if array.dtype.kind not in "buif":
+        raise ValueError(f"{name} is {reprlib.repr(value)}; it must be {wanted}.")
+    return array.astype(np.float64)
+
+
+def vector(name, value, size=None, allow_minus_inf=False):
+    """A one-dimensional, non-empty array of finite numbers (``-inf`` too, if allowed)."""
+    length = "n" if size is None else size
+    wanted = f"a vector of finite numbers, shape ({length},)"
+    array = floats(name, value, wanted)
+    if array.ndim != 1:
+        raise ValueError(f"{name} has shape {array.shape}; it must be {wanted}.")
+    if array.size == 0:
+        raise ValueError(f"{name} is empty; it must be {wanted}, with at least one entry.")
+    if size is not None and array.size != size:
+        raise ValueError(f"{name} has {array.size} entries; it must have {size}, one for each action.")
+    bad = ~np.isfinite(array)
+    if allow_minus_inf:
+        bad &= array != -np.inf
+    if bad.any():
+        first = int(np.argmax(bad))
+        raise ValueError(f"{name}[{first}] is {array[first]}; it must be {wanted}.")
+    return array
+
+
+def number(name, value, low=None, high=None):
+    """One finite number, inside ``[low, high]`` where these are given."""
+    wanted = "one finite number"
+    if low is not None and high is not None:
+        wanted += f" from {low} to {high}"
+    elif low is not None:
+        wanted += f", at least {low}"
+    elif high is not None:
+        wanted += f", at most {high}"
+    array = floats(name, value, wanted)
+    if array.ndim != 0:
+        raise ValueError(f"{name} has shape {array.shape}; it must be {wanted}.")
+    result = float(array)
+    outside = (low is not None and result < low) or (high is not None and result > high)
+    if not np.isfinite(result) or outside:
+        raise ValueError(f"{name} is {result}; it must be {wanted}.")
+    return result

@@ -1,0 +1,16 @@
+"""Pictures as data, and the three ways to draw them; one palette.
+
+A ``Picture`` holds panels, axes and marks in plain numbers. ``svg`` draws it for the browser,
+``png`` with matplotlib for the stored notebook, ``text`` in words. ``show`` puts the last two
+into a notebook; it takes ordinary matplotlib figures as well.
+"""
+
+from pglab.figures.palette import COLOURS
+from pglab.figures.picture import Axis, Bars, Line, Panel, Picture, Points, Rule, Text, bars, curves
+from pglab.figures.show import show
+from pglab.figures.text import describe, numbers
+
+__all__ = [
+    "COLOURS", "Axis", "Bars", "Line", "Panel", "Picture", "Points", "Rule", "Text", "bars", "curves", "describe",
+    "numbers", "show",
+]  # fmt: skip

@@ -1,0 +1,88 @@
+// The one front end of every explorer. It puts elements on the screen that Python has already
+// measured to the pixel; no arithmetic on the picture lives here.
+//
+// A frame is {key, width, height, words, elements: [[tag, attributes, text], ...]}. Its key names
+// the stop of every slider, so a frame may come ahead of time and waits until its key is chosen.
+
+const SVG = "http://www.w3.org/2000/svg";
+const KEPT_FRAMES = 400;
+
+function makeCanvas() {
+  const svg = document.createElementNS(SVG, "svg");
+  svg.setAttribute("role", "img");
+  svg.setAttribute("class", "pglab-drawing");
+  return svg;
+}
+
+function setChanged(node, attributes) {
+  for (const [name, value] of Object.entries(attributes)) {
+    const text = String(value);
+    if (node.getAttribute(name) !== text) node.setAttribute(name, text);
+  }
+}
+
+// Reuse the node at this place where the tag is the same; otherwise put a new one there.
+function nodeAt(svg, index, tag) {
+  const old = svg.children[index];
+  if (old && old.tagName === tag) return old;
+  const fresh = document.createElementNS(SVG, tag);
+  if (old) svg.replaceChild(fresh, old);
+  else svg.appendChild(fresh);
+  return fresh;
+}
+
+function draw(svg, frame) {
+  setChanged(svg, {
+    viewBox: `0 0 ${frame.width} ${frame.height}`,
+    "aria-label": frame.words,
+    "data-key": frame.key,
+  });
+  svg.style.width = "100%";
+  svg.style.maxWidth = `${frame.width}px`;
+  frame.elements.forEach(([tag, attributes, text], index) => {
+    const node = nodeAt(svg, index, tag);
+    setChanged(node, attributes);
+    if (node.textContent !== text) node.textContent = text;
+  });
+  while (svg.children.length > frame.elements.length) svg.lastChild.remove();
+}
+
+// The same words for the same stops as explorer.py writes: six decimals, no minus zero.
+const asWord = (value) => (typeof value === "number" ? (Number(value.toFixed(6)) || 0).toFixed(6) : String(value));
+
+async function render({ model, el }) {
+  const svg = makeCanvas();
+  el.appendChild(svg);
+  const frames = new Map();
+  const keep = (frame) => {
+    frames.set(frame.key, frame);
+    if (frames.size > KEPT_FRAMES) frames.delete(frames.keys().next().value);
+  };
+  const controls = await Promise.all(model.get("controls").map((id) => model.widget_manager.get_model(id)));
+  const chosen = () => controls.map((control) => asWord(control.get("value"))).join(" ");
+
+  const drawIfKnown = () => {
+    const frame = frames.get(chosen());
+    if (frame) draw(svg, frame);
+  };
+  const receive = () => {
+    const frame = JSON.parse(model.get("frame"));
+    keep(frame);
+    // A frame for stops the reader has already left is kept, not shown.
+    if (frame.key === chosen() || !svg.children.length) draw(svg, frame);
+  };
+  const receiveAhead = (message) => JSON.parse(message.frames).forEach(keep);
+
+  model.on("change:frame", receive);
+  model.on("msg:custom", receiveAhead);
+  controls.forEach((control) => control.on("change:value", drawIfKnown));
+  receive();
+  model.send({ ready: true });
+  return () => {
+    model.off("change:frame", receive);
+    model.off("msg:custom", receiveAhead);
+    controls.forEach((control) => control.off("change:value", drawIfKnown));
+  };
+}
+
+export default { render };

@@ -1,0 +1,21 @@
+"""What every test shares."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# The reader's own progress must not enter a test, nor a test the reader's progress.
+os.environ["PGLAB_PROGRESS"] = "off"
+
+# The same examples on every machine; a slow machine is no fault.
+settings.register_profile("pglab", derandomize=True, deadline=None, max_examples=60)
+settings.load_profile("pglab")
+
+
+@pytest.fixture(scope="session")
+def root():
+    return ROOT

@@ -1,0 +1,119 @@
+"""A real JupyterLab in a real Chromium: run each notebook, move its sliders, look at the picture.
+
+Without a browser these tests are skipped, unless PGLAB_REQUIRE_BROWSER is set, as CI does.
+"""
+
+import base64
+import io
+import os
+
+import lab
+import nbformat
+import numpy as np
+import pytest
+from conftest import ROOT
+from PIL import Image
+
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
+DRAWING = "svg.pglab-drawing"
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    if lab.find_chromium() is None:
+        message = "no Chromium found: install it, or set PGLAB_CHROMIUM to the path of one"
+        if os.environ.get("PGLAB_REQUIRE_BROWSER"):
+            pytest.fail(message)
+        pytest.skip(message)
+    with lab.chromium() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def server():
+    with lab.serving(ROOT / "notebooks") as running:
+        yield running
+
+
+def _key(page, which=0):
+    return page.locator(DRAWING).nth(which).get_attribute("data-key")
+
+
+def _wait_for_change(page, before):
+    page.wait_for_function(
+        "([css, key]) => document.querySelector(css).dataset.key !== key", arg=[DRAWING, before], timeout=20_000
+    )
+
+
+def _picture(page):
+    """Everything that is drawn, as text: attributes and words of every element."""
+    return page.locator(DRAWING).first.evaluate("svg => svg.innerHTML")
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_runs_and_its_slider_moves(server, chromium, path):
+    code = [c for c in nbformat.read(path, 4).cells if c.cell_type == "code"]
+    with server.open(chromium, path.name) as page:
+        assert page.evaluate(lab.RUN_ALL) == list(range(1, len(code) + 1))
+        assert page.locator(lab.ERROR_OUTPUTS).count() == 0
+        handle = page.locator(".jp-OutputArea .noUi-handle").first
+        handle.scroll_into_view_if_needed()
+        page.locator(f"{DRAWING} rect").first.wait_for(timeout=20_000)
+        _move_by_mouse(page, handle)
+        _move_by_keys(page, handle)
+        _reset(page)
+        assert page.problems == []
+
+
+def _move_by_mouse(page, handle):
+    key, picture = _key(page), _picture(page)
+    handle.hover()  # waits until the page has stopped moving
+    box = handle.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.down()
+    page.mouse.move(x + 25, y, steps=5)
+    page.mouse.up()
+    _wait_for_change(page, key)
+    assert _picture(page) != picture
+
+
+def _move_by_keys(page, handle):
+    for _ in range(3):
+        key, picture = _key(page), _picture(page)
+        handle.press("ArrowLeft")
+        _wait_for_change(page, key)
+        assert _picture(page) != picture
+
+
+def _reset(page):
+    key = _key(page)
+    page.get_by_role("button", name="Reset").first.click()
+    _wait_for_change(page, key)
+
+
+def test_the_picture_in_the_browser_is_the_stored_one(server, chromium):
+    """SVG against matplotlib: the same picture to within the smoothing of edges and letters."""
+    path = ROOT / "notebooks" / "01_the_exact_bandit.ipynb"
+    cell = next(c for c in nbformat.read(path, 4).cells if "explorer.show()" in c.source)
+    stored = Image.open(io.BytesIO(base64.b64decode(cell.outputs[0].data["image/png"]))).convert("RGB")
+    with server.open(chromium, path.name) as page:
+        page.evaluate(lab.RUN_ALL)
+        drawing = page.locator(DRAWING).first
+        drawing.scroll_into_view_if_needed()
+        drawing.locator("rect").first.wait_for(timeout=20_000)
+        live = Image.open(io.BytesIO(drawing.screenshot())).convert("RGB")
+    size = (live.width // 4, live.height // 4)  # average over letters, keep bars and places
+    a, b = (np.asarray(image.resize(size, Image.Resampling.BOX), float) for image in (stored, live))
+    assert np.abs(a - b).mean() < 6
+    assert np.mean(np.abs(a - b).max(axis=2) > 60) < 0.02
+    shifted = np.roll(b, 8, axis=1)  # the comparison is not blind: a shifted picture fails it
+    assert np.mean(np.abs(a - shifted).max(axis=2) > 60) > 0.04
+
+
+def test_a_fresh_clone_shows_the_picture_before_anything_is_run(server, chromium):
+    with server.open(chromium, "01_the_exact_bandit.ipynb", height=6000) as page:
+        image = page.locator(".jp-CodeCell", has_text="explorer.show()").locator("img")
+        image.wait_for(timeout=30_000)
+        assert image.evaluate("i => i.complete && i.naturalWidth") > 600
+        assert page.problems == []

@@ -1,0 +1,201 @@
+"""Exercises: solutions pass, usual mistakes get their own hint, and nothing ever raises."""
+
+import json
+import os
+import re
+
+import nbformat
+import numpy as np
+import pytest
+from conftest import ROOT
+from nbclient import NotebookClient
+
+from pglab import bandit
+from pglab.exercises import all_exercises, check, record
+from pglab.exercises.checking import exercise, judge_function
+
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
+
+
+def said(capsys, name, answer):
+    check(name, answer)
+    return capsys.readouterr().out
+
+
+def _solutions(notebook):
+    text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    found = re.findall(r"<summary>Solution (\w+)</summary>\s*```python\n(.*?)```", text, re.S)
+    return dict(found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_the_folded_solutions_are_right(path):
+    """Paste every solution into its cell, run the notebook: each check must say so."""
+    notebook = nbformat.read(path, 4)
+    solutions, pasted = _solutions(notebook), []
+    for cell in notebook.cells:
+        for tag in cell.metadata.get("tags", []):
+            if tag.startswith("exercise-"):
+                cell.source = solutions[tag[9:]]
+                pasted.append(cell)
+    NotebookClient(notebook, kernel_name="python3", timeout=120, resources={"metadata": {"path": path.parent}}).execute()
+    outputs = ["".join(o.get("text", "") for o in cell.outputs) for cell in pasted]
+    assert len(outputs) >= 3
+    assert all("right. Well done." in output for output in outputs), outputs
+
+
+def test_every_exercise_of_the_notebooks_is_registered_and_the_other_way_round():
+    tags, texts = set(), ""
+    for path in NOTEBOOKS:
+        for cell in nbformat.read(path, 4).cells:
+            tags |= {tag[9:] for tag in cell.metadata.get("tags", []) if tag.startswith("exercise-")}
+            texts += cell.source + "\n"
+    assert tags == {e.name for e in all_exercises()}
+    for e in all_exercises():  # the notebook says what the register says
+        assert f"### {e.name}. {e.title}\n*{e.difficulty.capitalize()}, {e.minutes} minutes.*" in texts
+
+
+def _terms(logits, r):
+    return bandit.softmax(logits) * r
+
+
+MISTAKES = [
+    ("0a", lambda p, r: np.mean(r), "plain mean"),
+    ("0a", lambda p, r: np.sum(r), "adds the rewards up"),
+    ("0a", lambda p, r: p * r, "one for each action"),
+    ("0a", lambda p, r: (p * r).mean(), "does it twice"),
+    ("0b", lambda p: np.log(p).mean(), "mean over tokens"),
+    ("0b", lambda p: np.prod(p), "Take its logarithm"),
+    ("0b", lambda p: np.log(p.sum()), "multiplied, not added"),
+    ("0b", lambda p: -np.log(p).sum(), "sign"),
+    ("0b", lambda p: np.log(p), "add them up"),
+    ("0c", 1 / 0.6, "inverse"),
+    ("0c", 1.0, "lower temperature"),
+    ("0c", 0.3, "higher temperature"),
+    ("0c", -1, "positive number"),
+    ("1a", lambda z, r: r @ bandit.score_matrix(z), "counts the same"),
+    ("1a", lambda z, r: r @ bandit.score_matrix(z) / len(r), "plain mean over actions"),
+    ("1a", _terms, "scores are missing"),
+    ("1a", lambda z, r: -bandit.exact_gradient(z, r), "sign"),
+    ("1a", lambda z, r: bandit.score_matrix(z) @ _terms(z, r), "swapped"),
+    ("1b", ([0.4, -0.2, 1.1, 0.0], [1, 0, 0, 1]), "less negative than the average"),
+    ("1b", ([0.0, 0.0], [1, 1]), "different rewards"),
+    ("1b", ([0.0, -np.inf], [1, 0]), "certain already"),
+    ("1b", 7, "two things"),
+    ("1c", lambda z, r, b: bandit.exact_gradient(z, r - b * bandit.softmax(z)), "second part"),
+    ("1c", lambda z, r, b: bandit.exact_gradient(z, r), "left no trace"),
+    ("1c", lambda z, r, b: bandit.exact_gradient(z, -b * bandit.softmax(z)), "rewards included"),
+    ("1c", lambda z, r, b: bandit.exact_gradient(z, r + 2 * b * bandit.softmax(z)), "sign of the penalty"),
+    ("1c", lambda z, r, b: bandit.exact_gradient(z, r - 3 * b * bandit.softmax(z)), "counted twice"),
+]
+
+
+@pytest.mark.parametrize(("name", "answer", "hint"), MISTAKES)
+def test_a_usual_mistake_gets_its_hint(capsys, name, answer, hint):
+    line = said(capsys, name, answer)
+    assert "not right yet" in line and hint in line
+
+
+def test_every_exercise_knows_at_least_two_mistakes():
+    known = [name for name, _, _ in MISTAKES]
+    assert all(known.count(e.name) >= 2 for e in all_exercises())
+
+
+BROKEN = [
+    lambda *a: 1 / 0, lambda: None, lambda *a: "word", lambda *a: [[1], [2, 3]], lambda *a: np.nan,
+    lambda *a: np.full(4, np.inf), lambda *a: object(), 3.0, "text", [], {}, object(),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [e.name for e in all_exercises()])
+@pytest.mark.parametrize("answer", BROKEN)
+def test_broken_answers_are_answered_and_never_accepted(capsys, name, answer):
+    line = said(capsys, name, answer)
+    assert line.startswith(f"Exercise {name}: ") and line.count("\n") == 1
+    assert "right. Well" not in line and " at 0x" not in line
+
+
+@pytest.mark.parametrize("name", [e.name for e in all_exercises()])
+@pytest.mark.parametrize("answer", [None, ..., lambda *a: None, lambda *a: ...])
+def test_nothing_written_yet(capsys, name, answer):
+    if name in ("0c", "1b") and callable(answer):
+        pytest.skip("asks for a value, not a function")
+    assert "not done yet" in said(capsys, name, answer)
+
+
+def test_random_wrong_functions_are_never_right(capsys):
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        noise = rng.normal(scale=0.1, size=4)
+        line = said(capsys, "1a", lambda z, r, noise=noise: bandit.exact_gradient(z, r) + noise[: len(z)])
+        assert "not right yet" in line
+
+
+def test_a_reader_cannot_change_the_cases(capsys):
+    def spoil(logits, rewards):
+        logits[:], rewards[:] = 0.0, 0.0
+        return np.zeros(len(logits))
+
+    said(capsys, "1a", spoil)
+    assert "right. Well done." in said(capsys, "1a", bandit.exact_gradient)
+
+
+def test_unknown_and_repeated_names_raise():
+    with pytest.raises(ValueError, match="no exercise is called '9z'.*0a"):
+        check("9z", 1)
+    with pytest.raises(ValueError, match="exists already"):
+        exercise("1a", "", "easy", 1)(None)
+    with pytest.raises(ValueError, match="number and a letter"):
+        exercise("first", "", "easy", 1)
+
+
+def test_an_unexplained_difference_shows_the_case():
+    hint = judge_function(lambda x: x + 1, [([1.0, 2.0],)], lambda x: np.asarray(x), [])
+    assert "[1, 2]" in hint and "[2, 3]" in hint
+
+
+# --- Progress ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def progress_file(tmp_path, monkeypatch):
+    path = tmp_path / "folder" / "progress.json"
+    monkeypatch.setenv("PGLAB_PROGRESS", str(path))
+    return path
+
+
+def test_progress_is_noted_once_and_shown(capsys, progress_file):
+    check("1a", bandit.exact_gradient)
+    check("1a", bandit.exact_gradient)
+    assert json.loads(progress_file.read_text()) == {"done": ["1a"]}
+    capsys.readouterr()
+    record.progress()
+    shown = capsys.readouterr().out
+    assert "[x] 1a" in shown and "[ ] 1b" in shown and "01 The exact bandit: 1 of 3 done" in shown
+    assert os.listdir(progress_file.parent) == ["progress.json"]
+
+
+def test_off_means_neither_read_nor_written(capsys, progress_file, monkeypatch):
+    record.note("1a")
+    monkeypatch.setenv("PGLAB_PROGRESS", "off")
+    assert record.done() == []
+    record.note("1b")
+    monkeypatch.setenv("PGLAB_PROGRESS", str(progress_file))
+    assert record.done() == ["1a"]
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"done": 3}', "\x00"])
+def test_a_damaged_file_loses_nothing_else(capsys, progress_file, content):
+    progress_file.parent.mkdir()
+    progress_file.write_text(content)
+    assert record.done() == []
+    record.note("1a")
+    assert record.done() == ["1a"]
+
+
+def test_a_folder_that_cannot_be_made_is_said_not_raised(capsys, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("PGLAB_PROGRESS", str(tmp_path / "file" / "progress.json"))
+    line = said(capsys, "1a", bandit.exact_gradient)
+    assert "right. Well done." in line and "could not be noted" in line

@@ -1,0 +1,131 @@
+"""Times and ratios, all measured in one run.
+
+    make bench                     everything
+    make bench ARGS=--no-browser   without JupyterLab
+
+A ratio compares two things on one machine in one run, so it can be quoted; a time cannot.
+"""
+
+import statistics
+import subprocess
+import sys
+import time
+
+import lab
+import nbformat
+import numpy as np
+from render import METADATA
+
+from pglab import bandit
+from pglab.sliders.one_step import one_step
+
+LOGITS, REWARDS = [0.4, -0.2, 1.1, 0.0], [1.0, 0.0, 0.0, 1.0]
+SAMPLES, KEY_PRESSES = 200_000, 60
+
+
+def seconds(function, repeats):
+    """Median time of one call."""
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def sampled_trace(count=SAMPLES, seed=0):
+    """The loop most people would write: sample, build the estimate, take the variance."""
+    rng = np.random.default_rng(seed)
+    p = np.exp(LOGITS) / np.exp(LOGITS).sum()
+    estimates = []
+    for _ in range(count):
+        action = rng.choice(4, p=p)
+        score = -p.copy()
+        score[action] += 1
+        estimates.append(REWARDS[action] * score)
+    return np.var(estimates, axis=0).sum()
+
+
+def vectorised_trace(count=SAMPLES, seed=0):
+    """The same without a Python loop, to be fair to sampling."""
+    p = bandit.softmax(LOGITS)
+    actions = np.random.default_rng(seed).choice(4, p=p, size=count)
+    return np.var(np.array(REWARDS)[actions, None] * (np.eye(4) - p)[actions], axis=0).sum()
+
+
+def bench_trace():
+    exact = seconds(lambda: bandit.covariance_trace(LOGITS, REWARDS), 2000)
+    loop, vectorised = seconds(sampled_trace, 1), seconds(vectorised_trace, 5)
+    value = bandit.covariance_trace(LOGITS, REWARDS)
+    yield "exact covariance trace", exact, f"{value:.6f}, no error"
+    yield f"loop over {SAMPLES:,} samples", loop, f"{loop / exact:,.0f} times slower; gave {sampled_trace(2000):.3f} on 2,000"
+    yield "the same, vectorised", vectorised, f"{vectorised / exact:,.0f} times slower; gave {vectorised_trace():.6f}"
+
+
+def bench_import():
+    for module in ("pglab.bandit", "pglab.figures", "pglab.sliders"):
+        code = f"import time; t = time.perf_counter(); import {module}; print(time.perf_counter() - t)"
+        times = [float(subprocess.check_output([sys.executable, "-c", code])) for _ in range(5)]
+        yield f"import {module}", statistics.median(times), "without torch"
+
+
+def bench_move():
+    explorer = one_step()
+    stops = iter(np.tile(np.linspace(-2, 2, 41), 10))
+    yield "one slider move in Python", seconds(lambda: explorer.move(logit_1=next(stops)), 200), "picture and frame"
+
+
+# From the key event to the first frame that is painted with a changed drawing.
+WATCH = """() => {
+  window.times = []; let pressed = 0;
+  const svg = document.querySelector('svg.pglab-drawing');
+  document.addEventListener('keydown', e => { pressed = performance.now(); }, true);
+  new MutationObserver(() => {
+    const start = pressed; if (!start) return; pressed = 0;
+    requestAnimationFrame(() => setTimeout(() => window.times.push(performance.now() - start), 0));
+  }).observe(svg, {attributes: true, attributeFilter: ['data-key']});
+}"""
+
+
+def bench_keys():
+    """Arrow keys on a slider in real JupyterLab; each press changes the picture."""
+    import tempfile
+    from pathlib import Path
+
+    with tempfile.TemporaryDirectory() as folder:
+        cell = nbformat.v4.new_code_cell("from pglab import sliders\nsliders.one_step().show()")
+        notebook = nbformat.v4.new_notebook(cells=[cell], metadata=METADATA)
+        nbformat.write(notebook, Path(folder) / "bench.ipynb")
+        with lab.serving(folder) as server, lab.chromium() as browser, server.open(browser, "bench.ipynb") as page:
+            page.evaluate(lab.RUN_ALL)
+            handle = page.locator(".jp-OutputArea .noUi-handle").first
+            page.locator("svg.pglab-drawing rect").first.wait_for(timeout=20_000)
+            page.evaluate(WATCH)
+            handle.focus()
+            for i in range(KEY_PRESSES):
+                handle.press("ArrowRight" if (i // 20) % 2 == 0 else "ArrowLeft")
+                page.wait_for_timeout(80)
+            times = sorted(page.evaluate("window.times"))
+    median, p90 = statistics.median(times) / 1e3, times[int(0.9 * len(times))]
+    yield "key press to changed pixels", median, f"p90 {p90:.0f} ms, {len(times)} of {KEY_PRESSES} presses seen"
+
+
+def table(rows):
+    print(f"{'what':<38}{'median':>12}   note\n" + "-" * 100)
+    for name, measured, note in rows:
+        shown = f"{measured * 1e6:.0f} us" if measured < 1e-3 else f"{measured * 1e3:.1f} ms"
+        print(f"{name:<38}{shown:>12}   {note}", flush=True)
+
+
+def main(arguments):
+    parts = [bench_trace, bench_import, bench_move]
+    if "--no-browser" not in arguments:
+        if lab.find_chromium():
+            parts.append(bench_keys)
+        else:
+            print("No Chromium found: the key presses are left out. Install it or set PGLAB_CHROMIUM.")
+    table(row for part in parts for row in part())
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
