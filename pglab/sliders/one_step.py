@@ -83,7 +83,7 @@ def _gradient_panel(gradient):
         [Bars(np.arange(gradient.size), gradient, colour=colours, values=".3f")],
         x=_axis_of_answers(gradient.size),
         y=Axis("for each logit", -limit, limit),
-        width=360,
+        width=350,
     )
 
 
@@ -92,12 +92,12 @@ def _probability_panel(before, after):
     return Panel(
         "Probability of each answer",
         [
-            Bars(x - 0.2, before, "before", COLOURS["before"], 0.36, ".2f"),
-            Bars(x + 0.2, after, "after the step", COLOURS["after"], 0.36, ".2f"),
+            Bars(x - 0.2, before, "before", COLOURS["before"], 0.38, ".3f"),
+            Bars(x + 0.2, after, "after the step", COLOURS["after"], 0.38, ".3f"),
         ],
         x=_axis_of_answers(before.size),
         y=Axis("pi", 0, 1.05, ticks=((0, "0"), (0.5, "0.5"), (1, "1"))),
-        width=400,
+        width=450,
     )
 
 
