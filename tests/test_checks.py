@@ -1,0 +1,86 @@
+"""The checks of arguments: what passes, and in which words the rest is refused."""
+
+import numpy as np
+import pytest
+
+from pglab import _checks
+
+
+@pytest.mark.parametrize(
+    "value", [[1, 2], (True, 2), np.array([1, 2], np.int8), np.array([1, 2], np.float32), range(1, 3)]
+)
+def test_numbers_become_float64(value):
+    array = _checks.vector("x", value)
+    assert array.dtype == np.float64 and array.tolist() == [1.0, 2.0]
+
+
+def test_the_result_is_a_copy():
+    value = np.array([1.0, 2.0])
+    _checks.vector("x", value)[:] = 0
+    assert value.tolist() == [1.0, 2.0]
+
+
+def test_minus_infinity_only_where_it_is_allowed():
+    assert _checks.vector("x", [0.0, -np.inf], allow_minus_inf=True)[1] == -np.inf
+    with pytest.raises(ValueError, match=r"x\[1\] is -inf"):
+        _checks.vector("x", [0.0, -np.inf])
+    with pytest.raises(ValueError, match=r"x\[0\] is inf"):
+        _checks.vector("x", [np.inf, -np.inf], allow_minus_inf=True)
+
+
+@pytest.mark.parametrize(
+    "value, options, message",
+    [
+        ([[1.0]], {}, "x has shape (1, 1); it must be a vector of finite numbers, shape (n,)."),
+        ([[1.0]], {"size": 3}, "x has shape (1, 1); it must be a vector of finite numbers, shape (3,)."),
+        ([], {}, "x is empty; it must be a vector of finite numbers, shape (n,), with at least one entry."),
+        ([1.0], {"size": 3}, "x has 1 entries; it must have 3, one for each action."),
+        ([0.0, np.nan], {}, "x[1] is nan; it must be a vector of finite numbers, shape (n,)."),
+        ("word", {}, "x is 'word'; it must be a vector of finite numbers, shape (n,)."),
+        ([None], {}, "x is [None]; it must be a vector of finite numbers, shape (n,)."),
+        ([[1], [1, 2]], {}, "x is a ragged list; it must be a vector of finite numbers, shape (n,)."),
+    ],
+)
+def test_words_about_vectors(value, options, message):
+    with pytest.raises(ValueError) as caught:
+        _checks.vector("x", value, **options)
+    assert str(caught.value) == message
+
+
+def test_a_long_value_is_shortened_in_the_message():
+    with pytest.raises(ValueError) as caught:
+        _checks.vector("x", ["word"] * 10_000)
+    assert len(str(caught.value)) < 200
+
+
+@pytest.mark.parametrize("value", [3, 3.0, True + 2, np.float32(3), np.array(3)])
+def test_one_number(value):
+    number = _checks.number("x", value)
+    assert type(number) is float and number == 3.0
+
+
+def test_both_ends_belong_to_the_range():
+    assert _checks.number("x", 0, low=0, high=1) == 0.0
+    assert _checks.number("x", 1, low=0, high=1) == 1.0
+
+
+@pytest.mark.parametrize(
+    "value, options, message",
+    [
+        (2, {"low": 0, "high": 1}, "x is 2.0; it must be one finite number from 0 to 1."),
+        (-1, {"low": 0, "high": 1}, "x is -1.0; it must be one finite number from 0 to 1."),
+        (-1, {"low": 0}, "x is -1.0; it must be one finite number, at least 0."),
+        (2, {"high": 1}, "x is 2.0; it must be one finite number, at most 1."),
+        (np.nan, {"low": 0, "high": 1}, "x is nan; it must be one finite number from 0 to 1."),
+        (np.inf, {}, "x is inf; it must be one finite number."),
+        (-np.inf, {"high": 1}, "x is -inf; it must be one finite number, at most 1."),
+        ([1.0], {}, "x has shape (1,); it must be one finite number."),
+        ("3", {}, "x is '3'; it must be one finite number."),
+        (None, {}, "x is None; it must be one finite number."),
+        (1j, {}, "x is 1j; it must be one finite number."),
+    ],
+)
+def test_words_about_numbers(value, options, message):
+    with pytest.raises(ValueError) as caught:
+        _checks.number("x", value, **options)
+    assert str(caught.value) == message

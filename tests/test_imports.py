@@ -1,0 +1,113 @@
+"""A room imports only from rooms above it, torch comes late, and nothing runs in circles."""
+
+import ast
+import subprocess
+import sys
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import pglab
+
+PACKAGE = Path(pglab.__file__).parent
+# Bottom to top. Helpers that any room may use come first; `environment` needs no room at all.
+HELPERS = ["_checks"]
+ROOMS = [
+    "environment", "bandit", "gaussian", "groups", "mdp", "returns", "advantages", "kl", "constraints",
+    "logprobs", "losses", "lm", "sampling", "tasks", "oracle", "diagnostics", "algorithms", "training",
+    "museum", "figures", "sliders", "exercises",
+]  # fmt: skip
+WITHOUT_TORCH = [*ROOMS[: ROOMS.index("kl") + 1], "figures", "sliders", "exercises"]
+BUILT = sorted(
+    path.stem for path in PACKAGE.iterdir() if path.suffix == ".py" or path.joinpath("__init__.py").exists()
+)
+MODULES = {
+    ".".join(("pglab", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__"): path
+    for path in sorted(PACKAGE.rglob("*.py"))
+}
+
+
+def imports(path, nested=True):
+    """The dotted names that a file imports; with ``nested=False`` only while it is itself imported."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree) if nested else running(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path.name} imports by dots; write the name of the package"
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+            yield from (name if name in MODULES else node.module for name in names)
+
+
+def running(tree):
+    """Every node but those in the bodies of functions."""
+    for node in ast.iter_child_nodes(tree):
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            yield node
+            yield from running(node)
+
+
+def room(module):
+    return module.split(".")[1] if "." in module else ""
+
+
+def test_every_file_belongs_to_a_room_of_the_list():
+    assert set(BUILT) - {"__init__"} <= {*HELPERS, *ROOMS}
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_room_imports_only_from_rooms_above_it_in_the_list(module):
+    order = ["", *HELPERS, *ROOMS]
+    for name in imports(MODULES[module]):
+        if name == "pglab" or name.startswith("pglab."):
+            assert name in MODULES, f"{module} imports {name}, which is no module"
+            above = order.index(room(name)) < order.index(room(module))
+            assert above or room(name) == room(module), f"{module} imports {name} from a room below its own"
+
+
+def test_no_circular_imports():
+    graph = {m: {i for i in imports(path, nested=False) if i in MODULES} for m, path in MODULES.items()}
+    list(TopologicalSorter(graph).static_order())  # raises CycleError
+
+
+@pytest.mark.parametrize("module", [m for m in MODULES if room(m) in WITHOUT_TORCH])
+def test_no_import_of_torch_is_written(module):
+    assert "torch" not in {name.partition(".")[0] for name in imports(MODULES[module], nested=False)}
+
+
+def loaded_by(*modules):
+    """The packages that a fresh Python has loaded after importing these modules."""
+    code = f"import sys, {', '.join(modules)}\nprint(*sorted({{name.partition('.')[0] for name in sys.modules}}))"
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True
+    )
+    return set(run.stdout.split())
+
+
+def test_the_picture_rooms_open_without_torch():
+    modules = [f"pglab.{name}" for name in WITHOUT_TORCH if name in BUILT]
+    assert {"pglab.bandit", "pglab.figures", "pglab.sliders"} <= set(modules)
+    assert "torch" not in loaded_by(*modules)
+
+
+def test_numbers_need_only_numpy():
+    modules = [f"pglab.{name}" for name in WITHOUT_TORCH[:-3] if name in BUILT]
+    assert not loaded_by(*modules) & {"torch", "matplotlib", "ipywidgets", "anywidget", "IPython"}
+
+
+def test_pictures_as_data_need_no_matplotlib():
+    assert not loaded_by("pglab.figures") & {"torch", "matplotlib", "ipywidgets", "anywidget", "IPython"}
+
+
+def test_each_module_can_be_imported_first():
+    code = """
+import importlib, sys
+for module in sys.argv[1:]:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "pglab"]:
+        del sys.modules[name]
+    importlib.import_module(module)
+"""
+    modules = [m for m in MODULES if room(m) in ("", *HELPERS, *WITHOUT_TORCH)]
+    run = subprocess.run([sys.executable, "-c", code, *modules], capture_output=True, text=True, timeout=120)
+    assert run.returncode == 0, run.stderr
