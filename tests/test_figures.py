@@ -23,6 +23,7 @@ from pglab.figures import (
     Points,
     Rule,
     Text,
+    frame,
     layout,
     palette,
     png,
@@ -89,18 +90,18 @@ def sample():
 @given(st.lists(st.floats(-2, 2), min_size=1, max_size=6))
 def test_the_height_of_a_bar_is_proportional_to_its_value(heights):
     panel = Panel("t", [Bars(np.arange(len(heights)), heights)], y=Axis(low=-2, high=2), height=284)
-    assert 284 - layout.TOP - layout.BOTTOM == 200  # pixels for 4 units
+    assert 284 - frame.TOP - frame.BOTTOM == 200  # pixels for 4 units
     for rect, value in zip(of(panel, layout.Rect), heights, strict=True):
         assert rect.height == pytest.approx(50 * abs(value))
         foot = rect.y + rect.height if value >= 0 else rect.y
-        assert foot == pytest.approx(layout.TOP + 100)  # on the zero line
+        assert foot == pytest.approx(frame.TOP + 100)  # on the zero line
 
 
 def test_bars_stand_at_their_place_and_width():
     panel = Panel("t", [Bars([1, 2], [1, 1], width=0.5)], x=Axis(low=0, high=4), width=330)
-    per_unit = (330 - layout.LEFT - layout.RIGHT) / 4
+    per_unit = (330 - frame.LEFT - frame.RIGHT) / 4
     for rect, x in zip(of(panel, layout.Rect), (1, 2), strict=True):
-        assert rect.x == pytest.approx(layout.LEFT + per_unit * (x - 0.25))
+        assert rect.x == pytest.approx(frame.LEFT + per_unit * (x - 0.25))
         assert rect.width == pytest.approx(per_unit * 0.5)
 
 
@@ -122,7 +123,7 @@ def test_a_bar_is_cut_where_the_panel_ends():
         "t", [Bars([0, 1, 9], [5, -5, 1], values=".1f")], x=Axis(low=-1, high=2), y=Axis(low=0, high=1)
     )
     first, second, third = of(panel, layout.Rect)
-    assert first.y == layout.TOP and first.height == pytest.approx(250 - layout.TOP - layout.BOTTOM)
+    assert first.y == frame.TOP and first.height == pytest.approx(250 - frame.TOP - frame.BOTTOM)
     assert second.height == 0
     assert third.width == 0 and "1.0" not in words(panel)
     assert "5.0" in words(panel)  # the number stays, so that nothing is hidden
@@ -131,7 +132,7 @@ def test_a_bar_is_cut_where_the_panel_ends():
 def test_bars_that_do_not_reach_into_the_panel_have_no_height():
     panel = Panel("t", [Bars([0, 1], [0.2, 0.7])], y=Axis(low=0.5, high=1))
     low, high = of(panel, layout.Rect)
-    assert low.height == 0 and high.height == pytest.approx(0.4 * (250 - layout.TOP - layout.BOTTOM))
+    assert low.height == 0 and high.height == pytest.approx(0.4 * (250 - frame.TOP - frame.BOTTOM))
 
 
 def test_a_missing_height_is_named_not_drawn():
@@ -148,8 +149,8 @@ def test_no_minus_zero_is_printed():
 # ---- Layout: axes
 
 
-def frame(marks, x=None, y=None):
-    return layout._Frame(Panel("t", marks, x or Axis(), y or Axis()), 0, 0)
+def framed(marks, x=None, y=None):
+    return frame.Frame(Panel("t", marks, x or Axis(), y or Axis()), 0, 0)
 
 
 @given(
@@ -157,14 +158,14 @@ def frame(marks, x=None, y=None):
     st.sampled_from([Bars, Line, Points]),
 )
 def test_open_limits_hold_every_mark(ys, kind):
-    f = frame([kind(np.arange(len(ys)), ys)])
+    f = framed([kind(np.arange(len(ys)), ys)])
     assert f.x_limits[0] < f.x_limits[1] and f.y_limits[0] < f.y_limits[1]
     assert f.y_limits[0] <= min(ys) and max(ys) <= f.y_limits[1]
     assert (f.py(np.array(ys)) >= f.top - 1e-6).all() and (f.py(np.array(ys)) <= f.bottom + 1e-6).all()
 
 
 def test_limits_given_are_kept():
-    f = frame([Line([0, 1], [0, 1])], Axis(low=-3, high=5), Axis(low=-7))
+    f = framed([Line([0, 1], [0, 1])], Axis(low=-3, high=5), Axis(low=-7))
     assert f.x_limits == (-3, 5) and f.y_limits[0] == -7
     assert (f.px(-3), f.px(5)) == pytest.approx((f.left, f.right))
     assert f.py(-7) == pytest.approx(f.bottom)
@@ -174,25 +175,25 @@ def test_limits_given_are_kept():
     "marks", [[], [Bars([0], [0.0])], [Line([2, 2], [3, 3])], [Line([0, 1], [np.nan, np.nan])]]
 )
 def test_an_axis_without_extent_still_has_two_ends(marks):
-    f = frame(marks)
+    f = framed(marks)
     assert f.x_limits[0] < f.x_limits[1] and f.y_limits[0] < f.y_limits[1]
     assert "nan" not in svg.markup(Picture(Panel("t", marks)))
 
 
 def test_bars_stand_on_the_axis():
-    assert frame([Bars([0, 1], [1, 2])]).y_limits[0] == 0
-    assert frame([Bars([0, 1], [-1, -2])]).y_limits[1] == 0
-    assert frame([Bars([0], [1], values=".2f")]).y_limits[1] > frame([Bars([0], [1])]).y_limits[1]
+    assert framed([Bars([0, 1], [1, 2])]).y_limits[0] == 0
+    assert framed([Bars([0, 1], [-1, -2])]).y_limits[1] == 0
+    assert framed([Bars([0], [1], values=".2f")]).y_limits[1] > framed([Bars([0], [1])]).y_limits[1]
 
 
 def test_a_rule_and_a_word_are_given_room():
-    assert frame([Line([0, 1], [0, 1]), Rule(5.0)]).y_limits[1] > 5
-    assert frame([Line([0, 1], [0, 1]), Rule(5.0, vertical=True)]).x_limits[1] > 5
-    assert frame([Line([0, 1], [0, 1]), Text(0.5, 5.0, "here")]).y_limits[1] > 5
+    assert framed([Line([0, 1], [0, 1]), Rule(5.0)]).y_limits[1] > 5
+    assert framed([Line([0, 1], [0, 1]), Rule(5.0, vertical=True)]).x_limits[1] > 5
+    assert framed([Line([0, 1], [0, 1]), Text(0.5, 5.0, "here")]).y_limits[1] > 5
 
 
 def test_on_a_logarithmic_axis_equal_factors_are_equal_distances():
-    f = frame([Line([1, 10, 100], [1, 10, 100])], Axis(log=True), Axis(log=True, low=1e-2, high=1e2))
+    f = framed([Line([1, 10, 100], [1, 10, 100])], Axis(log=True), Axis(log=True, low=1e-2, high=1e2))
     x = f.px(np.array([1, 10, 100]))
     assert x[1] - x[0] == pytest.approx(x[2] - x[1])
     assert f.py(1.0) == pytest.approx((f.top + f.bottom) / 2)
@@ -203,14 +204,14 @@ def test_what_is_not_positive_is_a_gap_on_a_logarithmic_axis():
     panel = Panel("t", [Line([1, 2, 3, 4], [1.0, 0.0, -1.0, 100.0])], y=Axis(log=True))
     (path,) = curves_of(panel)
     assert len(drawn(path)) == 2
-    assert frame(panel.marks, y=panel.y).y_limits == pytest.approx((1 / 1.3, 130))
+    assert framed(panel.marks, y=panel.y).y_limits == pytest.approx((1 / 1.3, 130))
 
 
 @given(st.floats(-1e6, 1e6), st.floats(1e-6, 1e6))
 def test_linear_ticks_lie_inside(low, span):
     limits = low, low + span
     if limits[0] < limits[1]:
-        ticks = layout._ticks(Axis(), limits)
+        ticks = frame.ticks(Axis(), limits)
         assert 1 <= len(ticks) <= 12
         assert all(limits[0] - 1e-8 * span <= t <= limits[1] + 1e-8 * span for t, _ in ticks)
 
@@ -218,14 +219,14 @@ def test_linear_ticks_lie_inside(low, span):
 @given(st.floats(-12, 6), st.floats(0.05, 18))
 def test_logarithmic_ticks_lie_inside_and_are_at_least_two(start, decades):
     low, high = 10**start, 10 ** (start + decades)
-    ticks = layout._ticks(Axis(log=True), (low, high))
+    ticks = frame.ticks(Axis(log=True), (low, high))
     assert 2 <= len(ticks) <= 12
     assert all(low * (1 - 1e-6) <= t <= high * (1 + 1e-6) for t, _ in ticks)
 
 
 def test_logarithmic_ticks_are_round():
     def ticks(low, high):
-        return [word for _, word in layout._ticks(Axis(log=True), (low, high))]
+        return [word for _, word in frame.ticks(Axis(log=True), (low, high))]
 
     assert ticks(0.5, 2000) == ["1", "10", "100", "1000"]
     assert ticks(2, 60) == ["2", "5", "10", "20", "50"]
@@ -235,7 +236,7 @@ def test_logarithmic_ticks_are_round():
 
 def test_ticks_stand_where_they_say():
     panel = Panel("t", [Line([0, 10], [0, 1])], x=Axis(low=0, high=10), y=Axis(low=0, high=1))
-    f = frame(panel.marks, panel.x, panel.y)
+    f = framed(panel.marks, panel.x, panel.y)
     assert label(panel, "0.4").y == pytest.approx(
         f.py(0.4) + 4
     )  # four pixels put small letters in the middle
@@ -248,7 +249,7 @@ def test_ticks_stand_where_they_say():
 def test_own_ticks_are_written_where_they_are_and_only_inside():
     axis = Axis(low=0, high=2, ticks=[(0, "zero"), (1, 1), (3, "outside")])
     panel = Panel("t", [Line([0, 2], [5, 6])], x=axis)
-    f = frame(panel.marks, axis)
+    f = framed(panel.marks, axis)
     assert label(panel, "zero").x == pytest.approx(f.left)
     assert label(panel, "1").x == pytest.approx((f.left + f.right) / 2)
     assert "outside" not in words(panel)
@@ -263,7 +264,7 @@ def test_own_ticks_are_written_where_they_are_and_only_inside():
     ],
 )  # fmt: skip
 def test_tick_labels_are_short(value, word):
-    assert layout.number(value) == word
+    assert frame.number(value) == word
 
 
 def test_the_zero_line_is_drawn_where_zero_is_inside():
@@ -272,7 +273,7 @@ def test_the_zero_line_is_drawn_where_zero_is_inside():
         return [p for p in of(panel, layout.Path) if p.stroke == palette.QUIET]
 
     (line,) = zero_lines(-1, 1)
-    assert line.points[:, 1] == pytest.approx((layout.TOP + 250 - layout.BOTTOM) / 2)
+    assert line.points[:, 1] == pytest.approx((frame.TOP + 250 - frame.BOTTOM) / 2)
     assert not zero_lines(1, 2)
 
 
@@ -289,7 +290,7 @@ def test_a_gap_in_the_numbers_is_a_gap_in_the_line():
 
 def test_a_line_is_drawn_up_to_the_border_and_no_further():
     panel = Panel("t", [Line([0, 10], [-10, 10])], x=Axis(low=0, high=10), y=Axis(low=0, high=5))
-    f = frame(panel.marks, panel.x, panel.y)
+    f = framed(panel.marks, panel.x, panel.y)
     (path,) = curves_of(panel)
     np.testing.assert_allclose(drawn(path), [(f.px(5), f.bottom), (f.px(7.5), f.top)])
 
@@ -298,7 +299,7 @@ def test_a_line_is_drawn_up_to_the_border_and_no_further():
 def test_every_part_of_a_line_inside_is_drawn_and_nothing_outside(points):
     x, y = np.array(points).T
     panel = Panel("t", [Line(x, y)], x=Axis(low=-1, high=1), y=Axis(low=-1, high=1))
-    f = frame(panel.marks, panel.x, panel.y)
+    f = framed(panel.marks, panel.x, panel.y)
     path = curves_of(panel)[0].points
     seen = path[np.isfinite(path[:, 0])]
     assert ((seen >= (f.left - 0.51, f.top - 0.51)) & (seen <= (f.right + 0.51, f.bottom + 0.51))).all()
@@ -322,7 +323,7 @@ def test_dots_outside_the_panel_are_not_seen():
     panel = Panel(
         "t", [Points([1, 2, 1], [1, 1, 9], labels=("in", "out", "above"))], Axis("", 0, 1.5), Axis("", 0, 2)
     )
-    f = frame(panel.marks, panel.x, panel.y)
+    f = framed(panel.marks, panel.x, panel.y)
     dots = of(panel, layout.Dot)
     assert [dot.radius for dot in dots] == [4.0, 0.0, 0.0]
     assert (dots[0].x, dots[0].y) == pytest.approx((f.px(1), f.py(1)))
@@ -331,7 +332,7 @@ def test_dots_outside_the_panel_are_not_seen():
 
 def test_rules_lie_at_their_value():
     panel = Panel("t", [Rule(2.0, "level"), Rule(3.0, "here", vertical=True)], Axis("", 0, 4), Axis("", 0, 4))
-    f = frame(panel.marks, panel.x, panel.y)
+    f = framed(panel.marks, panel.x, panel.y)
     level, upright = [p.points for p in of(panel, layout.Path) if p.dashed]
     np.testing.assert_allclose(level, [(f.left, f.py(2)), (f.right, f.py(2))])
     np.testing.assert_allclose(upright[:, 0], f.px(3))
@@ -350,7 +351,7 @@ def test_a_rule_or_curve_outside_is_neither_drawn_nor_named():
 
 def test_a_curve_is_named_where_it_ends():
     panel = Panel("t", [Line([0, 1, 2], [0, 3, 1], "name", palette.GREEN)])
-    f = frame(panel.marks)
+    f = framed(panel.marks)
     name = label(panel, "name")
     assert (name.x, name.y, name.colour) == pytest.approx((f.right + 5, f.py(1) + 4, palette.GREEN))
 
@@ -359,8 +360,8 @@ def test_there_is_room_for_the_name_of_a_curve():
     name = "a rather long name of forty-one letters.."
     panel = Panel("t", [Line([0, 1], [0, 1], name)], width=200)
     scene = layout.scene(Picture(panel))
-    assert label(panel, name).x + layout.text_width(name, layout.SMALL) <= scene.width
-    f = frame(panel.marks)
+    assert label(panel, name).x + frame.text_width(name, frame.SMALL) <= scene.width
+    f = framed(panel.marks)
     assert f.right > f.left
 
 
@@ -383,7 +384,7 @@ def test_the_key_names_bars_and_dots_in_their_colour():
     before, dots = label(panel, "before"), label(panel, "dots")
     assert (before.colour, dots.colour) == (palette.BLUE, palette.OCHRE)
     assert label(panel, "unit").x < before.x < dots.x and before.y == dots.y
-    keys = [r for r in of(panel, layout.Rect) if r.y < layout.TOP - 10]
+    keys = [r for r in of(panel, layout.Rect) if r.y < frame.TOP - 10]
     assert [(r.fill, round(r.x + 11 - word.x, 9)) for r, word in zip(keys, (before, dots), strict=True)] == [
         (palette.BLUE, 0), (palette.OCHRE, 0),
     ]  # fmt: skip
@@ -405,17 +406,25 @@ def test_panels_stand_in_rows():
 def test_a_long_title_makes_its_panel_wider():
     title = "A title of many words that needs more room than the panel has"
     picture = Picture([Panel(title, [], width=200), Panel("next", [], width=200)])
-    assert label(picture, "next").x > label(picture, title).x + 1.1 * layout.text_width(title, layout.TITLE)
+    assert label(picture, "next").x > label(picture, title).x + 1.1 * frame.text_width(title, frame.TITLE)
 
 
 @given(st.text(alphabet="ab  \n", max_size=300), st.integers(100, 800))
 def test_a_caption_is_wrapped_and_no_word_lost(caption, width):
     lines = layout._wrap(caption, width)
-    room = max(10, (width - layout.LEFT) / (layout.CHARACTER * (layout.SMALL + 1)))
+    room = max(10, (width - frame.LEFT) / (frame.CHARACTER * (frame.SMALL + 1)))
     assert " ".join(lines).split() == caption.split()
     assert all(len(line) <= room or " " not in line.strip() for line in lines)
     if caption:
         assert len(lines) >= caption.count("\n") + 1
+
+
+def test_a_caption_is_broken_before_the_word_that_does_not_fit():
+    assert layout._wrap("eighteen letters, a few more and the end", 190) == [
+        "eighteen letters, a",
+        "few more and the end",
+    ]
+    assert layout._wrap("a b\n\nc", 190) == ["a b", "", "c"]
 
 
 def test_a_caption_has_room_below_the_panels():
@@ -499,8 +508,10 @@ def test_svg_escapes_hostile_labels(word):
 
 
 def test_svg_escapes_attributes_and_control_characters():
-    root = ET.fromstring(svg.markup(Picture(Panel("\x00\x1b[1m", [Bars([0], [1], colour='red" onload="x')]))))
-    assert any(e.get("fill") == 'red" onload="x' for e in root)
+    root = ET.fromstring(
+        svg.markup(Picture(Panel("\x00\x1b[1m", [Bars([0], [1], colour='red" onload="x<&')])))
+    )
+    assert any(e.get("fill") == 'red" onload="x<&' for e in root)
     assert not any(e.get("onload") for e in root)
     assert any(e.text == "\ufffd\ufffd[1m" for e in root)
 

@@ -2,9 +2,10 @@
 
 import re
 
-import make
 import nbformat
 from conftest import ROOT
+
+import make
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 DOCUMENTS = ["README.md", "CONTRIBUTING.md", "data/README.md"]

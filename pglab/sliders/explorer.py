@@ -149,7 +149,7 @@ class Explorer(ipywidgets.VBox):
         self._send_ahead(self._likely_next(before, self._last))
 
     def _likely_next(self, before, now):
-        """After a step of one stop (a key press): the next few that way, and the one back."""
+        """After a step of one stop (a key press): the next few that way. The one back is known already."""
         moved = [name for name in now if now[name] != before[name]]
         if len(moved) != 1:
             return []
@@ -158,7 +158,7 @@ class Explorer(ipywidgets.VBox):
         if abs(abs(stops) - 1) > 1e-6:  # a drag: anywhere may be next
             return []
         way = 1 if stops > 0 else -1
-        return [(name, way * k) for k in range(1, AHEAD + 1)] + [(name, -way)]
+        return [(name, way * k) for k in range(1, AHEAD + 1)]
 
     def _on_message(self, _widget, message, _buffers):
         """A browser shows the drawing: send it the nearest stops of every slider."""
