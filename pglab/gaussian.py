@@ -35,7 +35,9 @@ def expect(f, mean, scale, points=100):
     nodes, weights = np.polynomial.hermite_e.hermegauss(int(points))
     values = np.asarray(f(mean + scale * nodes), dtype=float)
     if values.shape != nodes.shape or np.isnan(values).any():
-        raise ValueError(f"f returned shape {values.shape}; it must return one number for each of {nodes.size}.")
+        raise ValueError(
+            f"f returned shape {values.shape}; it must return one number for each of {nodes.size}."
+        )
     return float(weights @ values / weights.sum())
 
 

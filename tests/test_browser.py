@@ -42,7 +42,9 @@ def _key(page, which=0):
 
 def _wait_for_change(page, before):
     page.wait_for_function(
-        "([css, key]) => document.querySelector(css).dataset.key !== key", arg=[DRAWING, before], timeout=20_000
+        "([css, key]) => document.querySelector(css).dataset.key !== key",
+        arg=[DRAWING, before],
+        timeout=20_000,
     )
 
 

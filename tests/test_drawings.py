@@ -120,7 +120,9 @@ def test_the_committed_file_is_what_the_script_makes(name, root):
 
 
 def test_no_drawing_is_left_over(root):
-    assert sorted(p.name for p in (root / "notebooks" / "drawings").glob("*.svg")) == [f"{n}.svg" for n in NAMES]
+    assert sorted(p.name for p in (root / "notebooks" / "drawings").glob("*.svg")) == [
+        f"{n}.svg" for n in NAMES
+    ]
 
 
 @each

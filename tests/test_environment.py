@@ -28,7 +28,9 @@ LOCK = (ROOT / "requirements.lock").read_text(encoding="utf-8")
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 
-posix = pytest.mark.skipif(os.name == "nt", reason="Windows has neither make nor bash; make.py is the way there")
+posix = pytest.mark.skipif(
+    os.name == "nt", reason="Windows has neither make nor bash; make.py is the way there"
+)
 
 
 def ranges(requirements):
@@ -166,17 +168,20 @@ def test_a_python_without_venv_names_the_package_that_brings_it(make, monkeypatc
 # ---- make.py: which torch
 
 
-@pytest.mark.parametrize("environ, driver, index", [
-    ({}, False, CPU_INDEX),
-    ({}, True, ""),
-    ({"TORCH": ""}, False, CPU_INDEX),
-    ({"TORCH": "cuda"}, False, ""),
-    ({"TORCH": "cpu"}, True, CPU_INDEX),
-    ({"TORCH_INDEX": ""}, False, ""),
-    ({"TORCH_INDEX": "mirror"}, False, "mirror"),
-    ({"TORCH_INDEX": "mirror"}, True, "mirror"),
-    ({"TORCH_INDEX": "mirror", "TORCH": "cuda"}, False, "mirror"),
-])
+@pytest.mark.parametrize(
+    "environ, driver, index",
+    [
+        ({}, False, CPU_INDEX),
+        ({}, True, ""),
+        ({"TORCH": ""}, False, CPU_INDEX),
+        ({"TORCH": "cuda"}, False, ""),
+        ({"TORCH": "cpu"}, True, CPU_INDEX),
+        ({"TORCH_INDEX": ""}, False, ""),
+        ({"TORCH_INDEX": "mirror"}, False, "mirror"),
+        ({"TORCH_INDEX": "mirror"}, True, "mirror"),
+        ({"TORCH_INDEX": "mirror", "TORCH": "cuda"}, False, "mirror"),
+    ],
+)
 def test_where_torch_comes_from(make, monkeypatch, environ, driver, index):
     monkeypatch.setattr(make, "has_nvidia_driver", lambda: driver)
     arguments = make.torch_arguments(environ)
@@ -205,8 +210,15 @@ def folder(make, monkeypatch, tmp_path):
     """A project folder of its own, where pip's orders are recorded in `folder.orders`."""
     for name in ("requirements.lock", "pyproject.toml"):
         shutil.copy(ROOT / name, tmp_path)
-    for name, path in [("ROOT", "."), ("VENV", ".venv"), ("STAMP", ".venv/complete.json"), ("LOG", ".venv/install.log"),
-                       ("LOCK", "requirements.lock"), ("PROJECT", "pyproject.toml"), ("FIRST", "notebooks/00.ipynb")]:
+    for name, path in [
+        ("ROOT", "."),
+        ("VENV", ".venv"),
+        ("STAMP", ".venv/complete.json"),
+        ("LOG", ".venv/install.log"),
+        ("LOCK", "requirements.lock"),
+        ("PROJECT", "pyproject.toml"),
+        ("FIRST", "notebooks/00.ipynb"),
+    ]:
         monkeypatch.setattr(make, name, tmp_path / path)
     for name in ("TORCH", "TORCH_INDEX"):
         monkeypatch.delenv(name, raising=False)
@@ -359,8 +371,13 @@ def test_each_package_counts_once(make):
     assert re.match(r" *\[ *5/9\] .* torch$", progress.line())
 
 
-@pytest.mark.parametrize("line", ["  Downloading torch-2.13.0-cp311-none-linux.whl (190.2 MB)\n",
-                                  "  Downloading https://a.host/whl/torch-2.13.0%2Bcpu-cp311.whl (190.2 MB)\n"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "  Downloading torch-2.13.0-cp311-none-linux.whl (190.2 MB)\n",
+        "  Downloading https://a.host/whl/torch-2.13.0%2Bcpu-cp311.whl (190.2 MB)\n",
+    ],
+)
 def test_a_long_download_says_what_and_how_much(make, line):
     progress = make.Progress(total=1)
     progress.read(line)
@@ -392,7 +409,7 @@ def test_silence_is_noticed_and_no_line_is_lost(make):
     with subprocess.Popen([sys.executable, "-c", says], stdout=subprocess.PIPE, encoding="utf-8") as process:
         heard = list(make.ticking(process.stdout, seconds=0.05))
     assert [line for line in heard if line] == ["one\n", "two\n"]
-    assert None in heard[heard.index("one\n"):heard.index("two\n")]
+    assert None in heard[heard.index("one\n") : heard.index("two\n")]
 
 
 def test_a_failed_install_shows_the_end_of_what_was_said_and_keeps_it_all(make, folder):
@@ -422,13 +439,19 @@ def started(make, folder, monkeypatch):
     return calls
 
 
-@pytest.mark.parametrize("word, arguments", [
-    ("test", ["-m", "pytest", "--nbval", "tests", "notebooks", "-k", "x"]),
-    ("quick", ["-m", "pytest", "--nbval", "tests", "notebooks", "-m", "not slow and not browser", "-k", "x"]),
-    ("render", ["tools/render.py", "-k", "x"]),
-    ("bench", ["tools/bench.py", "-k", "x"]),
-    ("drawings", ["tools/drawings.py", "-k", "x"]),
-])
+@pytest.mark.parametrize(
+    "word, arguments",
+    [
+        ("test", ["-m", "pytest", "--nbval", "tests", "notebooks", "-k", "x"]),
+        (
+            "quick",
+            ["-m", "pytest", "--nbval", "tests", "notebooks", "-m", "not slow and not browser", "-k", "x"],
+        ),
+        ("render", ["tools/render.py", "-k", "x"]),
+        ("bench", ["tools/bench.py", "-k", "x"]),
+        ("drawings", ["tools/drawings.py", "-k", "x"]),
+    ],
+)
 def test_a_word_installs_then_starts_its_tool_with_what_follows(make, folder, started, word, arguments):
     assert make.main([word, "-k", "x"]) == 0
     assert len(folder.orders) == 3
@@ -487,8 +510,14 @@ def test_the_lock_is_made_without_torch_and_its_gigabytes(make, folder, monkeypa
 
 
 def test_clean_removes_what_can_be_made_again_and_nothing_else(make, folder):
-    made = [".venv/bin", "build", ".pytest_cache", "tests/__pycache__", "pglab/figures/__pycache__",
-            "notebooks/.ipynb_checkpoints"]
+    made = [
+        ".venv/bin",
+        "build",
+        ".pytest_cache",
+        "tests/__pycache__",
+        "pglab/figures/__pycache__",
+        "notebooks/.ipynb_checkpoints",
+    ]
     yours = ["notebooks/mine", ".pglab", ".git/hooks", "data"]
     for name in made + yours:
         (folder.path / name).mkdir(parents=True)
@@ -506,17 +535,24 @@ def test_the_makefile_knows_the_words_of_make_py(make):
 
 
 def gnu_make(*arguments, **environ):
-    environ |= {key: value for key, value in os.environ.items() if not key.startswith(("MAKE", "TORCH", "PYTHON"))}
-    return subprocess.check_output(["make", "--no-print-directory", *arguments], cwd=ROOT, env=environ, text=True)
+    environ |= {
+        key: value for key, value in os.environ.items() if not key.startswith(("MAKE", "TORCH", "PYTHON"))
+    }
+    return subprocess.check_output(
+        ["make", "--no-print-directory", *arguments], cwd=ROOT, env=environ, text=True
+    )
 
 
 @posix
-@pytest.mark.parametrize("said, command", [
-    ([], "python3 make.py help"),
-    (["lab"], "python3 make.py lab"),
-    (["test", "ARGS=-k bandit"], "python3 make.py test -k bandit"),
-    (["env", "PYTHON=python3.12"], "python3.12 make.py env"),
-])
+@pytest.mark.parametrize(
+    "said, command",
+    [
+        ([], "python3 make.py help"),
+        (["lab"], "python3 make.py lab"),
+        (["test", "ARGS=-k bandit"], "python3 make.py test -k bandit"),
+        (["env", "PYTHON=python3.12"], "python3.12 make.py env"),
+    ],
+)
 def test_make_hands_over_to_make_py(said, command):
     assert gnu_make("--dry-run", *said).split() == command.split()
 
@@ -544,14 +580,22 @@ def test_ci_runs_make_test_in_bash():
 
 
 @posix
-@pytest.mark.parametrize("there, chosen", [
-    (["python3", "python3.13"], "python3"),
-    (["python3.12", "python3.13"], "python3.13"),
-])
+@pytest.mark.parametrize(
+    "there, chosen",
+    [
+        (["python3", "python3.13"], "python3"),
+        (["python3.12", "python3.13"], "python3.13"),
+    ],
+)
 def test_ci_takes_a_good_python_and_sets_what_the_tests_look_at(tmp_path, there, chosen):
     """With stand-ins for the programs on PATH, one of which (make) tells what it was given."""
     say = 'echo "$@" CI=$CI BROWSER=$PGLAB_REQUIRE_BROWSER INDEX=${TORCH_INDEX-unset} DIR=$(basename "$PWD")'
-    programs = {"make": say, "chromium": "true", "dpkg": "true", "apt-get": "echo apt-get must not run; exit 1"}
+    programs = {
+        "make": say,
+        "chromium": "true",
+        "dpkg": "true",
+        "apt-get": "echo apt-get must not run; exit 1",
+    }
     programs |= dict.fromkeys(["python3", *(f"python3.{minor}" for minor in range(11, 15))], "exit 1")
     programs |= dict.fromkeys(there, "true")
     for name, body in programs.items():
@@ -565,9 +609,14 @@ def test_ci_takes_a_good_python_and_sets_what_the_tests_look_at(tmp_path, there,
 @posix
 def test_ci_installs_what_is_missing_and_tries_again(tmp_path):
     """A stand-in apt-get fails once, then is asked for exactly what is missing."""
-    programs = {"python3": 'case "$2" in *ensurepip*) exit 1;; *print*) echo python3.11-venv;; esac',
-                "make": "true", "chromium": "true", "dpkg": "exit 1", "sleep": "true",
-                "apt-get": f'echo "$@" >> {tmp_path}/log; [ -e {tmp_path}/twice ] || {{ touch {tmp_path}/twice; exit 1; }}'}
+    programs = {
+        "python3": 'case "$2" in *ensurepip*) exit 1;; *print*) echo python3.11-venv;; esac',
+        "make": "true",
+        "chromium": "true",
+        "dpkg": "exit 1",
+        "sleep": "true",
+        "apt-get": f'echo "$@" >> {tmp_path}/log; [ -e {tmp_path}/twice ] || {{ touch {tmp_path}/twice; exit 1; }}',
+    }
     for name, body in programs.items():
         (tmp_path / name).write_text(f"#!/bin/sh\n{body}\n")
         (tmp_path / name).chmod(0o755)

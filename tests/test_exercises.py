@@ -39,7 +39,9 @@ def test_the_folded_solutions_are_right(path):
             if tag.startswith("exercise-"):
                 cell.source = solutions[tag[9:]]
                 pasted.append(cell)
-    NotebookClient(notebook, kernel_name="python3", timeout=120, resources={"metadata": {"path": path.parent}}).execute()
+    NotebookClient(
+        notebook, kernel_name="python3", timeout=120, resources={"metadata": {"path": path.parent}}
+    ).execute()
     outputs = ["".join(o.get("text", "") for o in cell.outputs) for cell in pasted]
     assert len(outputs) >= 3
     assert all("right. Well done." in output for output in outputs), outputs

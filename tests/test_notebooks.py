@@ -45,7 +45,9 @@ def test_the_glossary_links_to_every_notebook_that_exists():
     rows = re.findall(r"^\| [^|]+ \| [^|]+ \| (.+?) \|$", text, re.M)
     existing = {path.name[:2]: path.name for path in NOTEBOOKS[1:]}
     unlinked = [row for row in rows if row in existing]
-    wrong = [row for row in rows if (m := re.match(r"\[(\d\d)\]\((.*)\)", row)) and existing.get(m[1]) != m[2]]
+    wrong = [
+        row for row in rows if (m := re.match(r"\[(\d\d)\]\((.*)\)", row)) and existing.get(m[1]) != m[2]
+    ]
     assert len(rows) > 60 and unlinked == [] and wrong == []
 
 
@@ -53,7 +55,9 @@ def test_the_glossary_links_to_every_notebook_that_exists():
 
 
 def _png_cell(notebook):
-    return next(c for c in notebook.cells if any("image/png" in o.get("data", {}) for o in c.get("outputs", [])))
+    return next(
+        c for c in notebook.cells if any("image/png" in o.get("data", {}) for o in c.get("outputs", []))
+    )
 
 
 def _strip(notebook):
@@ -97,7 +101,9 @@ def _stderr(notebook):
 
 
 def _path(notebook):
-    _png_cell(notebook).outputs.append(nbformat.v4.new_output("stream", text="/".join(["", "home", "me", "x.py"])))
+    _png_cell(notebook).outputs.append(
+        nbformat.v4.new_output("stream", text="/".join(["", "home", "me", "x.py"]))
+    )
 
 
 def _address(notebook):
@@ -148,7 +154,18 @@ def test_the_policy_notices(plant, tmp_path):
 
 
 def _run_nbval(path):
-    command = [sys.executable, "-m", "pytest", "--nbval", "-q", "-p", "no:cacheprovider", "-c", "/dev/null", path]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "--nbval",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-c",
+        "/dev/null",
+        path,
+    ]
     return subprocess.run(command, capture_output=True, text=True, cwd=path.parent, timeout=300)
 
 
@@ -249,6 +266,10 @@ def test_without_a_kernel_every_picture_and_its_words_are_there(path, kind, tmp_
     assert page.count("<details><summary>The numbers in") == pictures
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
-            words = output.get("data", {}).get("text/plain", "") if "image/png" in output.get("data", {}) else ""
+            words = (
+                output.get("data", {}).get("text/plain", "") if "image/png" in output.get("data", {}) else ""
+            )
             for line in words.splitlines():
-                assert re.sub(r"\W", "", line) in re.sub(r"&\w+;|&#\d+;|\W", "", page.replace("&#x27;", "")), line
+                assert re.sub(r"\W", "", line) in re.sub(
+                    r"&\w+;|&#\d+;|\W", "", page.replace("&#x27;", "")
+                ), line

@@ -58,8 +58,16 @@ def bench_trace():
     loop, vectorised = seconds(sampled_trace, 1), seconds(vectorised_trace, 5)
     value = bandit.covariance_trace(LOGITS, REWARDS)
     yield "exact covariance trace", exact, f"{value:.6f}, no error"
-    yield f"loop over {SAMPLES:,} samples", loop, f"{loop / exact:,.0f} times slower; gave {sampled_trace(2000):.3f} on 2,000"
-    yield "the same, vectorised", vectorised, f"{vectorised / exact:,.0f} times slower; gave {vectorised_trace():.6f}"
+    yield (
+        f"loop over {SAMPLES:,} samples",
+        loop,
+        f"{loop / exact:,.0f} times slower; gave {sampled_trace(2000):.3f} on 2,000",
+    )
+    yield (
+        "the same, vectorised",
+        vectorised,
+        f"{vectorised / exact:,.0f} times slower; gave {vectorised_trace():.6f}",
+    )
 
 
 def bench_import():
@@ -72,7 +80,11 @@ def bench_import():
 def bench_move():
     explorer = one_step()
     stops = iter(np.tile(np.linspace(-2, 2, 41), 10))
-    yield "one slider move in Python", seconds(lambda: explorer.move(logit_1=next(stops)), 200), "picture and frame"
+    yield (
+        "one slider move in Python",
+        seconds(lambda: explorer.move(logit_1=next(stops)), 200),
+        "picture and frame",
+    )
 
 
 # From the key event to the first frame that is painted with a changed drawing.
@@ -96,7 +108,11 @@ def bench_keys():
         cell = nbformat.v4.new_code_cell("from pglab import sliders\nsliders.one_step().show()")
         notebook = nbformat.v4.new_notebook(cells=[cell], metadata=METADATA)
         nbformat.write(notebook, Path(folder) / "bench.ipynb")
-        with lab.serving(folder) as server, lab.chromium() as browser, server.open(browser, "bench.ipynb") as page:
+        with (
+            lab.serving(folder) as server,
+            lab.chromium() as browser,
+            server.open(browser, "bench.ipynb") as page,
+        ):
             page.evaluate(lab.RUN_ALL)
             handle = page.locator(".jp-OutputArea .noUi-handle").first
             page.locator("svg.pglab-drawing rect").first.wait_for(timeout=20_000)
@@ -107,7 +123,11 @@ def bench_keys():
                 page.wait_for_timeout(80)
             times = sorted(page.evaluate("window.times"))
     median, p90 = statistics.median(times) / 1e3, times[int(0.9 * len(times))]
-    yield "key press to changed pixels", median, f"p90 {p90:.0f} ms, {len(times)} of {KEY_PRESSES} presses seen"
+    yield (
+        "key press to changed pixels",
+        median,
+        f"p90 {p90:.0f} ms, {len(times)} of {KEY_PRESSES} presses seen",
+    )
 
 
 def table(rows):

@@ -1,8 +1,8 @@
 """A real JupyterLab in a real Chromium, for the browser tests and the benchmark.
 
-    with serving(folder) as lab, chromium() as browser:
-        with lab.open(browser, "01_the_exact_bandit.ipynb") as page:
-            counts = page.evaluate(RUN_ALL)
+with serving(folder) as lab, chromium() as browser:
+    with lab.open(browser, "01_the_exact_bandit.ipynb") as page:
+        counts = page.evaluate(RUN_ALL)
 """
 
 import contextlib

@@ -156,7 +156,14 @@ def _prose(number, prose, code):
     text = "\n\n".join(cell.source for cell in prose)
     if not prose[0].source.startswith(f"# {number} "):
         yield f"the first cell does not start with '# {number} '"
-    for heading in ("**The question.**", "**Time.**", "**You need**", "## What was proved", "**In practice.**", "**Sources.**"):
+    for heading in (
+        "**The question.**",
+        "**Time.**",
+        "**You need**",
+        "## What was proved",
+        "**In practice.**",
+        "**Sources.**",
+    ):
         if heading not in text:
             yield f"{heading} is missing"
     if said := FORBIDDEN_WORDS.findall(_plain(text)):

@@ -1,6 +1,6 @@
 """Take README's picture: the explorer of notebook 01, live in JupyterLab, one slider moved.
 
-    python tools/readme_picture.py
+python tools/readme_picture.py
 """
 
 import lab
@@ -21,7 +21,9 @@ def main():
                 handle.press("ArrowLeft")
                 page.wait_for_timeout(60)
             page.wait_for_timeout(500)
-            page.locator(".jp-OutputArea-child", has=page.locator("svg.pglab-drawing")).first.screenshot(path=PICTURE)
+            page.locator(".jp-OutputArea-child", has=page.locator("svg.pglab-drawing")).first.screenshot(
+                path=PICTURE
+            )
     print(f"{PICTURE.relative_to(ROOT)} written")
 
 

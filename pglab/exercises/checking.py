@@ -35,7 +35,9 @@ def exercise(name, title, difficulty, minutes):
       ValueError: a name that is taken, or not a number and a letter.
     """
     if not re.fullmatch(r"\d+[a-z]", name):
-        raise ValueError(f"exercise {name!r} must be called by the notebook's number and a letter, such as '1a'.")
+        raise ValueError(
+            f"exercise {name!r} must be called by the notebook's number and a letter, such as '1a'."
+        )
 
     def register(judge):
         if name in _REGISTER:
@@ -52,7 +54,7 @@ def all_exercises():
 
 
 def _place(name):
-    """"10b" comes after "9c": notebook number first, then the letter."""
+    """ "10b" comes after "9c": notebook number first, then the letter."""
     number, letter = re.fullmatch(r"(\d+)([a-z])", name).groups()
     return int(number), letter
 
@@ -68,7 +70,9 @@ def check(name, answer=None):
       ValueError: a name that no exercise has. A wrong or broken answer raises nothing.
     """
     if name not in _REGISTER:
-        raise ValueError(f"no exercise is called {name!r}; the names are {', '.join(sorted(_REGISTER, key=_place))}.")
+        raise ValueError(
+            f"no exercise is called {name!r}; the names are {', '.join(sorted(_REGISTER, key=_place))}."
+        )
     verdict, done = _verdict(_REGISTER[name], answer)
     print(f"Exercise {name}: {verdict}")
     if done:

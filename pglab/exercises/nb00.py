@@ -19,7 +19,10 @@ def _expected_reward(answer):
                 lambda p, r: np.mean(r),
                 "This is the plain mean of the rewards. An answer that is given more often should count more.",
             ),
-            (lambda p, r: np.sum(r), "This adds the rewards up. Each should be weighted with its probability."),
+            (
+                lambda p, r: np.sum(r),
+                "This adds the rewards up. Each should be weighted with its probability.",
+            ),
             (
                 lambda p, r: np.multiply(p, r),
                 "These are the terms, one for each action. The mean reward is their sum, one number.",
@@ -50,8 +53,14 @@ def _sequence_logprob(answer):
                 lambda p: np.log(np.sum(p)),
                 "Probabilities of successive tokens are multiplied, not added, before the logarithm.",
             ),
-            (lambda p: -np.log(p).sum(), "The sign is turned round: this is the loss, not the log-probability."),
-            (lambda p: np.log(p), "These are the tokens' log-probabilities. The answer has one: add them up."),
+            (
+                lambda p: -np.log(p).sum(),
+                "The sign is turned round: this is the loss, not the log-probability.",
+            ),
+            (
+                lambda p: np.log(p),
+                "These are the tokens' log-probabilities. The answer has one: add them up.",
+            ),
         ],
     )
 

@@ -70,7 +70,9 @@ def _limits(axis, marks, direction):
         low, high = low - margin * (not is_floor), high + margin * (not is_ceiling)
     low, high = (low if axis.low is None else axis.low), (high if axis.high is None else axis.high)
     if not low < high:
-        raise ValueError(f"Axis {direction} goes from {low} to {high}: every mark lies beyond; give both limits.")
+        raise ValueError(
+            f"Axis {direction} goes from {low} to {high}: every mark lies beyond; give both limits."
+        )
     return low, high
 
 

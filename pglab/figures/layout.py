@@ -137,6 +137,12 @@ def _key(panel, x, y):
     return primitives
 
 
+def _without_minus_zero(spec):
+    """The format with the option that prints -0.0 as 0.0; a sign comes before it."""
+    sign = spec[0] if spec[0] in "+- " else ""
+    return f"{sign}z{spec[len(sign) :]}"
+
+
 def _draw_bars(mark, frame):
     low, high = frame.y_limits
     base = float(frame.py(min(max(0.0, low), high)))
@@ -149,8 +155,10 @@ def _draw_bars(mark, frame):
         primitives.append(Rect(left[i], min(y, base), right[i] - left[i], abs(y - base), mark.colours[i]))
         if mark.values:
             middle, below = (left[i] + right[i]) / 2, height < 0
-            words = format(height, "z" + mark.values) if right[i] > left[i] else ""
-            primitives.append(Label(middle, y + (12 if below else -4), words, mark.colours[i], anchor="middle"))
+            words = format(height, _without_minus_zero(mark.values)) if right[i] > left[i] else ""
+            primitives.append(
+                Label(middle, y + (12 if below else -4), words, mark.colours[i], anchor="middle")
+            )
     return primitives
 
 
@@ -234,7 +242,9 @@ def _end_labels(panel, frame):
             wanted.append((seen[-1, 1], mark))
     wanted.sort(key=lambda pair: pair[0])
     heights = spread([y for y, _ in wanted], SMALL + 3, frame.bottom)
-    return [Label(frame.right + 5, y + 4, m.label, m.colour) for y, (_, m) in zip(heights, wanted, strict=True)]
+    return [
+        Label(frame.right + 5, y + 4, m.label, m.colour) for y, (_, m) in zip(heights, wanted, strict=True)
+    ]
 
 
 def spread(positions, gap, high):

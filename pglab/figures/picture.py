@@ -235,7 +235,9 @@ def bars(names, heights, title, y_label="", colour=palette.BLUE, values=".3f", l
     """
     heights = _series("heights", heights)
     if len(names) != heights.size:
-        raise ValueError(f"names has {len(names)} entries and heights has {heights.size}; give one name for each bar.")
+        raise ValueError(
+            f"names has {len(names)} entries and heights has {heights.size}; give one name for each bar."
+        )
     places = np.arange(heights.size)
     return Panel(
         title,

@@ -52,7 +52,11 @@ def _dot(d):
 
 def _label(t):
     style = {"fill": t.colour, "font-size": t.size, "text-anchor": t.anchor}
-    return ["text", {"x": _n(t.x), "y": _n(t.y), "font-weight": "bold" if t.bold else "normal"} | style, t.text]
+    return [
+        "text",
+        {"x": _n(t.x), "y": _n(t.y), "font-weight": "bold" if t.bold else "normal"} | style,
+        t.text,
+    ]
 
 
 _ELEMENT = {Rect: _rect, Path: _path, Dot: _dot, Label: _label}

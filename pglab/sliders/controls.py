@@ -39,7 +39,9 @@ class Slider:
         for field in ("value", "low", "high", "step"):
             object.__setattr__(self, field, self._stop(field))
         if not self.low < self.high:
-            raise ValueError(f"Slider.low is {self.low} and Slider.high is {self.high}; low must be below high.")
+            raise ValueError(
+                f"Slider.low is {self.low} and Slider.high is {self.high}; low must be below high."
+            )
         if not self.low <= self.value <= self.high:
             raise ValueError(f"Slider.value is {self.value}; it must lie from {self.low} to {self.high}.")
         if self.step <= 0:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pglab import bandit
+from pglab import _checks, bandit
 from pglab.figures import COLOURS, Axis, Bars, Panel, Picture
 from pglab.sliders.controls import Slider
 from pglab.sliders.explorer import Explorer
@@ -27,14 +27,15 @@ def one_step(logits=LOGITS, rewards=REWARDS, step_size=2.0):
     Raises:
       ValueError: a start outside the sliders' ends, or not four of each.
     """
-    for name, values in (("logits", logits), ("rewards", rewards)):
-        if len(values) != 4:
-            raise ValueError(f"{name} has {len(values)} entries; this explorer has four actions.")
+    logits = _checks.vector("logits", logits, size=4)
+    rewards = _checks.vector("rewards", rewards, size=4)
     controls = [
-        Slider(f"logit_{i + 1}", f"answer {i + 1}", logits[i], -LIMIT, LIMIT, group="logits") for i in range(4)
+        Slider(f"logit_{i + 1}", f"answer {i + 1}", logits[i], -LIMIT, LIMIT, group="logits")
+        for i in range(4)
     ]
     controls += [
-        Slider(f"reward_{i + 1}", f"answer {i + 1}", rewards[i], -LIMIT, LIMIT, group="rewards") for i in range(4)
+        Slider(f"reward_{i + 1}", f"answer {i + 1}", rewards[i], -LIMIT, LIMIT, group="rewards")
+        for i in range(4)
     ]
     controls.append(Slider("step_size", "step size", step_size, 0, 10, 0.1, group="the step"))
     return Explorer(controls, _picture)
@@ -77,7 +78,9 @@ def _axis_of_answers(count):
 def _gradient_panel(gradient):
     colours = tuple(COLOURS["up"] if g >= 0 else COLOURS["down"] for g in gradient)
     # The smallest of a few fixed scales: bars stay readable and do not jump at every move.
-    limit = next((s for s in GRADIENT_SCALES if np.abs(gradient).max() <= 0.85 * s), np.abs(gradient).max() * 1.2)
+    limit = next(
+        (s for s in GRADIENT_SCALES if np.abs(gradient).max() <= 0.85 * s), np.abs(gradient).max() * 1.2
+    )
     return Panel(
         "Gradient of J",
         [Bars(np.arange(gradient.size), gradient, colour=colours, values=".3f")],

@@ -22,4 +22,6 @@ def _picture(temperature):
     p = bandit.softmax(np.array(LOGITS) / temperature)
     names = [f"answer {i + 1}" for i in range(p.size)]
     panel = bars(names, p, "Probability of each answer", "pi", COLOURS["after"], ".2f", 0, 1.05)
-    return Picture(panel, "A softmax policy at a temperature", f"Most likely answer: probability {p.max():.2f}.")
+    return Picture(
+        panel, "A softmax policy at a temperature", f"Most likely answer: probability {p.max():.2f}."
+    )
