@@ -871,3 +871,10 @@ def test_pyplot_itself_is_no_figure():
 def test_one_mark_and_one_panel_may_stand_alone():
     panel = Panel("t", Line([0, 1], [0, 1]))
     assert isinstance(panel.marks, tuple) and Picture(panel).panels == (panel,)
+
+
+def test_a_format_may_ask_for_a_sign():
+    panel = Panel("t", Bars([0, 1], [0.5, -1e-9], values="+.2f"))
+    assert {"+0.50", "+0.00"} <= {
+        p.text for p in layout.scene(Picture(panel)).primitives if isinstance(p, layout.Label)
+    }
