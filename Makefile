@@ -9,3 +9,7 @@ WORDS = help env lab test quick render bench drawings lock clean
 .PHONY: $(WORDS)
 $(WORDS):
 	@$(PYTHON) make.py $@ $(ARGS)
+
+# Anything else: make.py says which words there are.
+.DEFAULT:
+	@$(PYTHON) make.py $@

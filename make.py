@@ -104,6 +104,21 @@ def write_whole(path, text):
     fresh.replace(path)
 
 
+def installed():
+    """What lies in site-packages, by name: enough to notice that something has gone since."""
+    return sorted(path.name for path in site_packages().glob("*") if path.name != "__pycache__")
+
+
+def site_packages():
+    return Path(sysconfig.get_path("purelib", "venv", {"base": str(VENV)}))
+
+
+def is_damaged():
+    """Has something that a finished install put there been deleted?"""
+    names = read_stamp().get("installed", [])
+    return not all((site_packages() / name).exists() for name in names)
+
+
 def torch_differs(stamp, environ):
     """Another torch was asked for; who asks for none in particular keeps the one there is."""
     asked = environ.get("TORCH") or environ.get("TORCH_INDEX")
@@ -219,8 +234,7 @@ def make_venv(progress):
 
 def forget_half_installed():
     """pip, stopped while unpacking, may leave a package that looks installed: without INSTALLER it is not."""
-    packages = sysconfig.get_path("purelib", "venv", {"base": str(VENV)})
-    for info in Path(packages).glob("*.dist-info"):
+    for info in site_packages().glob("*.dist-info"):
         if not (info / "INSTALLER").exists():
             shutil.rmtree(str(info))
 
@@ -228,7 +242,7 @@ def forget_half_installed():
 def ready():
     """Make or complete .venv; instant when there is nothing to do."""
     torch = torch_arguments(os.environ)  # first, for it may object
-    works = venv_works()
+    works = venv_works() and not is_damaged()
     if works and is_complete(os.environ):
         return
     print("Installing into .venv: minutes the first time, seconds later. Ctrl-C is safe.", flush=True)
@@ -245,7 +259,7 @@ def ready():
     progress.say("torch", worth_a_line=True)
     pip(progress, "install", *torch)
     pip(progress, "install", "--no-deps", "--no-build-isolation", "-e", ".")
-    write_whole(STAMP, json.dumps({"fingerprint": fingerprint(), "torch": torch}))
+    write_whole(STAMP, json.dumps({"fingerprint": fingerprint(), "torch": torch, "installed": installed()}))
     print(f"Installed in {time.time() - progress.start:.0f} s.", flush=True)
 
 
@@ -272,7 +286,8 @@ def lab(more):
     ready()
     first = [f"--LabApp.default_url=/lab/tree/{FIRST.name}"] if FIRST.exists() else []
     root = ["--allow-root"] if getattr(os, "getuid", lambda: 1)() == 0 else []
-    print("JupyterLab is about to open in your browser. Ctrl-C here, twice, stops it.", flush=True)
+    where = "to start" if "--no-browser" in more else "to open in your browser"
+    print(f"JupyterLab is about {where}. Ctrl-C here, twice, stops it.", flush=True)
     return run("-m", "jupyterlab", f"--ServerApp.root_dir={FIRST.parent}", *first, *root, *more)
 
 

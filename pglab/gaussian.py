@@ -32,6 +32,8 @@ def expect(f, mean, scale, points=100):
     mean, scale = _checks.number("mean", mean), _checks.number("scale", scale, low=0)
     if _checks.number("points", points, low=1, high=180) != int(points):
         raise ValueError(f"points is {points}; it must be a whole number.")
+    if not callable(f):
+        raise ValueError(f"f is {f!r}; it must be a function of an array of x.")
     nodes, weights = np.polynomial.hermite_e.hermegauss(int(points))
     values = np.asarray(f(mean + scale * nodes), dtype=float)
     if values.shape != nodes.shape or np.isnan(values).any():
@@ -57,5 +59,5 @@ def moments(estimate, mean, scale, points=100):
 
     Source: Mohamed et al. 2020, section 3.
     """
-    centre = expect(estimate, mean, scale, points)
+    centre = expect(estimate, mean, scale, points)  # also checks every argument
     return centre, expect(lambda x: (np.asarray(estimate(x)) - centre) ** 2, mean, scale, points)

@@ -339,6 +339,19 @@ def test_a_package_that_pip_left_half_unpacked_is_forgotten(make, folder):
     assert whole.exists() and not half.exists()
 
 
+def test_an_environment_that_has_lost_a_package_is_made_anew(make, folder, monkeypatch):
+    package = make.site_packages() / "numpy"
+    package.mkdir(parents=True)
+    make.ready()
+    assert orders_of_one_more_run(make, folder) == []
+    (make.site_packages() / "the_reader_s_own").mkdir()
+    assert orders_of_one_more_run(make, folder) == []  # more than we put there is no damage
+    package.rmdir()
+    made = []
+    monkeypatch.setattr(make, "make_venv", made.append)
+    assert len(orders_of_one_more_run(make, folder)) == 3 and len(made) == 1
+
+
 def test_a_file_is_replaced_whole(make, monkeypatch, tmp_path):
     path = tmp_path / "file"
     path.write_text("old")

@@ -70,6 +70,12 @@ MISTAKES = [
     ("0b", lambda p: np.log(p).mean(), "mean over tokens"),
     ("0b", lambda p: np.prod(p), "Take its logarithm"),
     ("0b", lambda p: np.log(p.sum()), "multiplied, not added"),
+    ("0b", lambda p: np.log(np.prod(p)), "logarithms first"),
+    ("0b", lambda p: np.log(p + 1e-8).sum(), "right is"),
+    ("0b", lambda p: np.log2(p).sum(), "bits"),
+    ("0b", lambda p: np.log10(p).sum(), "natural logarithm"),
+    ("0c", 0.63, "probability asked for"),
+    ("0c", 0.65, "lower temperature"),
     ("0b", lambda p: -np.log(p).sum(), "sign"),
     ("0b", lambda p: np.log(p), "add them up"),
     ("0c", 1 / 0.6, "inverse"),
@@ -81,9 +87,13 @@ MISTAKES = [
     ("1a", _terms, "scores are missing"),
     ("1a", lambda z, r: -bandit.exact_gradient(z, r), "sign"),
     ("1a", lambda z, r: bandit.score_matrix(z) @ _terms(z, r), "swapped"),
-    ("1b", ([0.4, -0.2, 1.1, 0.0], [1, 0, 0, 1]), "less negative than the average"),
-    ("1b", ([0.0, 0.0], [1, 1]), "different rewards"),
-    ("1b", ([0.0, -np.inf], [1, 0]), "certain already"),
+    ("1a", lambda z, r: bandit.softmax(z) @ bandit.score_matrix(z), "rewards are missing"),
+    ("1a", np.zeros(4), "without calling it"),
+    ("1b", ([0.4, -0.2, 1.1, 0.0], [2, 0, 0, 1]), "less negative than the average"),
+    ("1b", ([0.4, -1.2, 1.1, 0.0], [1, 0, 0, 1]), "rewards of the text"),
+    ("1b", ([0.4, -1.2, 1.1], [1, 0, 0]), "asks for four"),
+    ("1b", ([0.0, 0.0, 0.0, 0.0], [1, 1, 1, 1]), "different rewards"),
+    ("1b", ([0.0, -np.inf, -np.inf, -np.inf], [1, 0, 0, 0]), "certain already"),
     ("1b", 7, "two things"),
     ("1c", lambda z, r, b: bandit.exact_gradient(z, r - b * bandit.softmax(z)), "second part"),
     ("1c", lambda z, r, b: bandit.exact_gradient(z, r), "left no trace"),
@@ -105,7 +115,8 @@ def test_every_exercise_knows_at_least_two_mistakes():
 
 
 BROKEN = [
-    lambda *a: 1 / 0, lambda: None, lambda *a: "word", lambda *a: [[1], [2, 3]], lambda *a: np.nan,
+    lambda *a: 1 / 0,
+    lambda *a: exit(), lambda: None, lambda *a: "word", lambda *a: [[1], [2, 3]], lambda *a: np.nan,
     lambda *a: np.full(4, np.inf), lambda *a: object(), 3.0, "text", [], {}, object(),
 ]  # fmt: skip
 

@@ -58,6 +58,7 @@ BAD = [
     (dict(mean="0"), "mean is '0'; it must be one finite number"),
     (dict(points=0), "points is 0.0; it must be one finite number from 1 to 180"),
     (dict(points=2.5), "points is 2.5; it must be a whole number"),
+    (dict(f=2), "f is 2; it must be a function"),
     (dict(f=lambda x: 1.0), r"f returned shape \(\); it must return one number for each of 100"),
     (dict(f=lambda x: x * np.nan), "f returned"),
 ]

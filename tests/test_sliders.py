@@ -300,7 +300,7 @@ def test_one_step_agrees_with_the_bandit(logits, rewards, tenths):
 
 
 def names(numbers):
-    return ", ".join(str(i + 1) for i in numbers) or "none"
+    return ", ".join(drawing.ANSWERS[i] for i in numbers) or "none"
 
 
 def test_one_step_starts_with_the_running_example():
@@ -320,6 +320,35 @@ def test_one_step_starts_where_it_is_told():
             one_step(logits)
 
 
+def test_one_step_takes_names_for_the_answers():
+    live = one_step(answers=("yes", "no", "maybe", "perhaps"))
+    assert "More likely: yes, perhaps." in live.text and "no -0.05116" in live.text
+    with pytest.raises(ValueError, match="answers has 2 entries; it must have 4 words"):
+        one_step(answers=("yes", "no"))
+
+
+def test_what_notebook_01_says_can_be_found_with_one_step():
+    def caption(**moved):
+        live = one_step()
+        live.move(**moved)
+        return live.picture.caption
+
+    lucky, unlucky = 'yet more likely: "5"', 'yet less likely: "four"'
+    assert lucky in caption(logit_2=-0.9) and lucky not in caption(logit_2=-0.8)
+    assert unlucky in caption(logit_1=1.4) and unlucky not in caption(logit_1=1.3)
+    shifted = caption(**{f"reward_{i}": r + 1 for i, r in enumerate((1.0, 0.0, 0.0, 1.0), 1)})
+    assert (
+        "J = 1.3946 before the step, 1.5329" in shifted and "J = 0.3946 before the step, 0.5329" in caption()
+    )
+
+
+@given(st.lists(STOP, min_size=4, max_size=4), st.lists(STOP, min_size=4, max_size=4), st.floats(0, 10))
+def test_an_exact_step_of_any_size_never_lowers_the_expected_reward(logits, rewards, step_size):
+    stepped = np.array(logits) + step_size * bandit.exact_gradient(logits, rewards)
+    before, after = bandit.expected_reward(logits, rewards), bandit.expected_reward(stepped, rewards)
+    assert after >= before - 1e-12
+
+
 @pytest.mark.parametrize("temperature", [0.1, 0.6, 1.0, 3.0])
 def test_temperature_divides_the_logits(temperature):
     live = sliders.temperature()
@@ -337,7 +366,8 @@ node = pytest.mark.skipif(not shutil.which("node"), reason="node is not installe
 BROWSER = """
 class Node {
   constructor(tag) {
-    Object.assign(this, { tagName: tag, children: [], attributes: {}, style: {}, writes: 0, textContent: "" });
+    Object.assign(this, { tagName: tag, children: [], attributes: {}, style: {}, writes: 0, textContent: "",
+      classList: { add: (name) => { this.className = name; } } });
   }
   setAttribute(name, value) { this.attributes[name] = value; this.writes += 1; }
   getAttribute(name) { return name in this.attributes ? this.attributes[name] : null; }
@@ -360,7 +390,8 @@ const same = (a, b, what) => {
   const [found, wanted] = [JSON.stringify(a), JSON.stringify(b)];
   if (found !== wanted) throw new Error(`${what}: ${found} is not ${wanted}`);
 };
-const frame = (key, ...elements) => ({ key, width: 300, height: 200, words: "words of " + key, elements });
+const frame = (key, ...elements) =>
+  ({ key, width: 300, height: 200, narrowest: 225, words: "words of " + key, elements });
 const rect = (height) => ["rect", { height, fill: "red" }, ""];
 const word = (text) => ["text", { x: 1 }, text];
 
@@ -394,7 +425,7 @@ def test_the_first_frame_is_drawn_and_python_is_told(tmp_path):
     same(svg.getAttribute("viewBox"), "0 0 300 200", "viewBox");
     same(svg.getAttribute("aria-label"), "words of 0.000000", "words");
     same(svg.getAttribute("role"), "img", "role");
-    same([svg.style.width, svg.style.maxWidth], ["100%", "300px"], "size");
+    same([svg.style.width, svg.style.minWidth, svg.style.maxWidth], ["100%", "225px", "300px"], "size");
     same(svg.children.map((n) => [n.tagName, n.attributes, n.textContent]),
          [["rect", { height: "5", fill: "red" }, ""], ["text", { x: "1" }, "hello"]], "elements");
     same(model.sent, [{ ready: true }], "message");

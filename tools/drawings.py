@@ -176,9 +176,7 @@ def weight_and_constraint():
         drawing.arrow([*bend, (x, branch), (x, header_y)], VERMILLION)
     drawing.box(MARGIN, root_y, row_end - MARGIN, root_height, INK, INK)
     drawing.text(MARGIN + 14, root_y + 26, "One step", NAME, PAPER, bold=True)
-    drawing.text(
-        MARGIN + 14, root_y + 50, "mean of weight × score,\nwhere score = ∇ log π(a | s)", BODY, PAPER
-    )
+    drawing.text(MARGIN + 14, root_y + 50, "mean of weight × score,\nwhere score = ∇ log π(a)", BODY, PAPER)
     drawing.text(row_x, 198, "WEIGHT", NAME, BLUE, bold=True)
     drawing.text(row_x, 198 + LEADING + 2, "How good was this sample?")
     start = min(columns.values()) - column_width / 2

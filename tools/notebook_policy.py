@@ -160,7 +160,7 @@ def _prose(number, prose, code):
         "**The question.**",
         "**Time.**",
         "**You need**",
-        "## What was proved",
+        "## What was shown",
         "**In practice.**",
         "**Sources.**",
     ):

@@ -28,6 +28,10 @@ class NotDone(Exception):
     """The reader has not written anything yet."""
 
 
+class Misfit(Exception):
+    """The answer is not of the kind that is asked for; the message says what would be."""
+
+
 def exercise(name, title, difficulty, minutes):
     """Decorator that enters a check into the register.
 
@@ -86,8 +90,10 @@ def _verdict(exercise_, answer):
                 raise NotDone
             hint = exercise_.judge(answer)
     except NotDone:
-        return "not done yet. Write your answer in the cell and run it again.", False
-    except Exception as error:  # a reader's mistake is answered, never raised
+        return "not done yet. Put your answer in place of the ... (a function needs a return).", False
+    except Misfit as error:
+        return f"not right yet. {error}", False
+    except (Exception, SystemExit) as error:  # a reader's mistake is answered, never raised
         return f"not right yet. Your code raised {type(error).__name__}: {error}", False
     return ("right. Well done.", True) if hint is None else (f"not right yet. {hint}", False)
 
@@ -95,7 +101,8 @@ def _verdict(exercise_, answer):
 def called(function, *arguments):
     """What the reader's function returns, as float64; copies go in, so nothing of ours is changed."""
     if not callable(function):
-        raise TypeError(f"a function was expected, not a {type(function).__name__}")
+        kind = type(function).__name__
+        raise Misfit(f"A function is asked for, and this is a {kind}. Give its name, without calling it.")
     value = function(*(np.array(argument, dtype=float) for argument in arguments))
     if value is None or value is Ellipsis:
         raise NotDone
@@ -139,10 +146,13 @@ def _first_difference(answers, cases, right):
             return f"The result has shape {answer.shape}; it should have shape {wanted.shape}."
         if not same(answer, wanted):
             given = ", ".join(_words(argument) for argument in case)
-            return f"For the input {given} it gives {_words(answer)}. Work this case out by hand."
+            return f"For the input {given} it gives {_words(answer)}; right is {_words(wanted)}."
     raise AssertionError("unreachable: some case differs")
 
 
 def _words(values):
-    row = [f"{value:z.4g}" for value in np.atleast_1d(np.asarray(values, dtype=float)).ravel()]
+    # Rounding to nine decimals first hides what is noise: it would differ between machines.
+    row = [f"{value:z.4g}" for value in np.round(np.asarray(values, dtype=float), 9).ravel()]
+    if len(row) > 6:
+        row = [*row[:5], f"... {len(row)} numbers"]
     return row[0] if np.ndim(values) == 0 else "[" + ", ".join(row) + "]"

@@ -2,9 +2,11 @@
 
 import numpy as np
 
+from pglab import bandit
 from pglab.exercises.checking import exercise, judge_function
 
 LOGITS = np.array([0.4, -0.2, 1.1, 0.0])  # the running example
+WANTED = 0.6306  # its largest probability at temperature 0.6
 
 
 @exercise("0a", "The mean reward of a policy", "easy", 3)
@@ -37,7 +39,8 @@ def _expected_reward(answer):
 
 @exercise("0b", "The log-probability of a whole answer", "easy", 4)
 def _sequence_logprob(answer):
-    cases = [([0.5, 0.25, 0.8],), ([0.9],), ([0.1, 0.2, 0.3, 0.4],)]
+    long = np.full(2000, 0.5)  # the probability of a long answer is too small for a float
+    cases = [([0.5, 0.25, 0.8],), ([0.9],), ([0.1, 0.2, 1e-9, 0.4],), (long,)]
     return judge_function(
         answer,
         cases,
@@ -49,6 +52,16 @@ def _sequence_logprob(answer):
                 "what does the logarithm turn a product into?",
             ),
             (lambda p: np.prod(p), "This is the probability. Take its logarithm."),
+            (
+                lambda p: np.log(np.prod(p)),
+                "Right for short answers. Over 2,000 tokens the product is 0 in a float, and its logarithm -inf. "
+                "Take logarithms first.",
+            ),
+            (
+                lambda p: np.log2(p).sum(),
+                "This is in bits. The field's log-probabilities use the natural logarithm.",
+            ),
+            (lambda p: np.log10(p).sum(), "The field's log-probabilities use the natural logarithm, np.log."),
             (
                 lambda p: np.log(np.sum(p)),
                 "Probabilities of successive tokens are multiplied, not added, before the logarithm.",
@@ -70,10 +83,12 @@ def _temperature(answer):
     value = float(answer)
     if not np.isfinite(value) or value <= 0:
         return "A temperature is a positive number. Read it off the slider."
-    if abs(value - 0.6) < 0.051:
+    if abs(value - 0.6) < 0.02:
         return None
+    if abs(value - 0.63) < 0.005:
+        return "That is the probability asked for. Which temperature gives it?"
     if abs(value - 1 / 0.6) < 0.1:
         return "This is close to the inverse. The slider divides the logits by the temperature."
-    top = np.exp(LOGITS / value).max() / np.exp(LOGITS / value).sum()
-    direction = "lower" if top < 0.64 else "higher"
+    top = bandit.softmax(LOGITS / value).max()
+    direction = "lower" if top < WANTED else "higher"
     return f"There the most likely answer has probability {top:.2f}. Try a {direction} temperature."

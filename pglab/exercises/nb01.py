@@ -42,6 +42,10 @@ def _gradient(answer):
                 "The sign is turned round. We climb J; a minus belongs to a loss, not to the gradient of J.",
             ),
             (
+                lambda logits, r: np.zeros(len(r)),
+                "All zeros: that is the expected score, the lemma of this notebook. The rewards are missing.",
+            ),
+            (
                 lambda logits, r: bandit.score_matrix(logits) @ (bandit.softmax(logits) * r),
                 "Rows and columns are swapped: row a of the score matrix belongs to action a, "
                 "so the sum runs over rows.",
@@ -59,6 +63,12 @@ def _counterexample(answer):
     if logits is None or logits is Ellipsis or rewards is None or rewards is Ellipsis:
         raise NotDone
     change, rewards = _change(logits, rewards), np.asarray(rewards, dtype=float)
+    if rewards.size != 4:
+        return f"These are {rewards.size} answers; the exercise asks for four."
+    if rewards.tolist() == [1, 0, 0, 1]:
+        return (
+            "These are the rewards of the text. Find others, so that the effect is seen to be a general one."
+        )
     below = rewards < bandit.expected_reward(logits, rewards) - 1e-9
     if not below.any():
         return "No answer earns less than J here. Give the answers different rewards."
@@ -68,7 +78,7 @@ def _counterexample(answer):
     if rising.sum() == 0:
         return "Nothing moves at all. Is one answer certain already?"
     return (
-        "Every answer below J becomes less likely. The change is p[a] * (g[a] - sum_b p[b] g[b]): "
+        "Every answer below J becomes less likely. Per unit of step size the change is p[a] * (g[a] - sum_b p[b] g[b]): "
         "you need a g[a] that is less negative than the average one. Which logit makes g[a] small?"
     )
 

@@ -60,7 +60,7 @@ class Slider:
         return FloatSlider(
             value=self.value, min=self.low, max=self.high, step=self.step,
             description=self.label, readout_format=".2f",
-            style={"description_width": f"{max(72, 9 * len(self.label))}px"}, layout=Layout(width="275px"),
+            style={"description_width": f"{max(72, 9 * len(self.label))}px"}, layout=Layout(width="auto"),
         )  # fmt: skip
 
     def neighbour(self, value, stops):

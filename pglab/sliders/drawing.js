@@ -1,7 +1,7 @@
 // The one front end of every explorer. It puts elements on the screen that Python has already
 // measured to the pixel; no arithmetic on the picture lives here.
 //
-// A frame is {key, width, height, words, elements: [[tag, attributes, text], ...]}. Its key names
+// A frame is {key, width, height, narrowest, words, elements: [[tag, attributes, text], ...]}. Its key names
 // the stop of every slider, so a frame may come ahead of time and waits until its key is chosen.
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -39,6 +39,7 @@ function draw(svg, frame) {
   });
   svg.style.width = "100%";
   svg.style.maxWidth = `${frame.width}px`;
+  svg.style.minWidth = `${frame.narrowest}px`;
   frame.elements.forEach(([tag, attributes, text], index) => {
     const node = nodeAt(svg, index, tag);
     setChanged(node, attributes);
@@ -52,6 +53,7 @@ const asWord = (value) => (typeof value === "number" ? (Number(value.toFixed(6))
 
 async function render({ model, el }) {
   const svg = makeCanvas();
+  el.classList.add("pglab-scroll");
   el.appendChild(svg);
   const frames = new Map();
   const keep = (frame) => {

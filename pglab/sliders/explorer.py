@@ -18,6 +18,7 @@ from pglab.figures.show import bundle, show_words
 from pglab.figures.svg import FONT, elements
 from pglab.sliders.controls import DECIMALS, Slider
 
+NARROWEST = 0.75  # share of its width below which a picture is scrolled, not shrunk: words stay readable
 AHEAD = 4  # stops sent ahead in the direction the reader is going
 
 
@@ -30,7 +31,10 @@ class Drawing(anywidget.AnyWidget):
     """The front end. ``frame`` is what to draw now; frames for later come as messages."""
 
     _esm = Path(__file__).with_name("drawing.js")
-    _css = f".pglab-drawing {{ display: block; height: auto; font-family: {FONT}; }}"
+    _css = f"""
+        .pglab-scroll {{ overflow-x: auto; }}
+        .pglab-drawing {{ display: block; height: auto; font-family: {FONT}; }}
+    """
     controls = traitlets.List(traitlets.Unicode()).tag(sync=True)  # ids of the slider models
     frame = traitlets.Unicode("{}").tag(sync=True)
 
@@ -120,7 +124,9 @@ class Explorer(ipywidgets.VBox):
         boxes = []
         for title, widgets in groups.items():
             heading = [ipywidgets.HTML(f"<b>{title}</b>")] if title else []
-            boxes.append(ipywidgets.VBox(heading + widgets, layout={"flex": "0 0 285px"}))
+            boxes.append(
+                ipywidgets.VBox(heading + widgets, layout={"flex": "1 1 250px", "max_width": "400px"})
+            )
         button = ipywidgets.Button(description="Reset", tooltip="Every slider back to its start")
         button.on_click(self.reset)
         boxes[-1].children += (button,)
@@ -137,7 +143,7 @@ class Explorer(ipywidgets.VBox):
         key = _key(values)
         self._sent.add(key)
         scene = lay_out(picture)
-        size = {"width": scene.width, "height": scene.height}
+        size = {"width": scene.width, "height": scene.height, "narrowest": round(NARROWEST * scene.width)}
         return {"key": key, "words": describe(picture), "elements": elements(scene)} | size
 
     def _on_move(self, _change=None):

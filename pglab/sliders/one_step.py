@@ -10,16 +10,18 @@ from pglab.sliders.explorer import Explorer
 LOGITS = (0.4, -0.2, 1.1, 0.0)
 REWARDS = (1.0, 0.0, 0.0, 1.0)
 LIMIT = 3.0
-GRADIENT_SCALES = (0.25, 0.5, 1.0, 2.0)
+ANSWERS = ('"4"', '"5"', '"22"', '"four"')  # to the prompt: What is 2 + 2?
+GRADIENT_SCALES = (0.5, 2.0)
 
 
-def one_step(logits=LOGITS, rewards=REWARDS, step_size=2.0):
+def one_step(logits=LOGITS, rewards=REWARDS, step_size=2.0, answers=ANSWERS):
     """The explorer of one exact gradient step on a four-action bandit.
 
     Args:
       logits: (4,) where the logit sliders start, from -3 to 3.
       rewards: (4,) where the reward sliders start, from -3 to 3.
       step_size: where the step size starts, from 0 to 10.
+      answers: four words, the names of the answers.
 
     Returns:
       Explorer.
@@ -29,31 +31,31 @@ def one_step(logits=LOGITS, rewards=REWARDS, step_size=2.0):
     """
     logits = _checks.vector("logits", logits, size=4)
     rewards = _checks.vector("rewards", rewards, size=4)
+    if len(answers) != 4:
+        raise ValueError(f"answers has {len(answers)} entries; it must have 4 words, one for each answer.")
+    starts = {"logit": logits, "reward": rewards}
     controls = [
-        Slider(f"logit_{i + 1}", f"answer {i + 1}", logits[i], -LIMIT, LIMIT, group="logits")
-        for i in range(4)
-    ]
-    controls += [
-        Slider(f"reward_{i + 1}", f"answer {i + 1}", rewards[i], -LIMIT, LIMIT, group="rewards")
+        Slider(f"{kind}_{i + 1}", answers[i], starts[kind][i], -LIMIT, LIMIT, group=f"{kind}s")
+        for kind in starts
         for i in range(4)
     ]
     controls.append(Slider("step_size", "step size", step_size, 0, 10, 0.1, group="the step"))
-    return Explorer(controls, _picture)
+
+    def picture_at(step_size, **sliders):
+        z, r = ([sliders[f"{kind}_{i}"] for i in range(1, 5)] for kind in starts)
+        return picture(np.array(z), np.array(r), step_size, answers)
+
+    return Explorer(controls, picture_at)
 
 
-def _picture(step_size, **sliders):
-    logits = np.array([sliders[f"logit_{i}"] for i in range(1, 5)])
-    rewards = np.array([sliders[f"reward_{i}"] for i in range(1, 5)])
-    return picture(logits, rewards, step_size)
-
-
-def picture(logits, rewards, step_size):
+def picture(logits, rewards, step_size, answers=ANSWERS):
     """Probabilities before and after the exact step ``logits + step_size * gradient``.
 
     Args:
       logits: (A,) logits before the step.
       rewards: (A,) rewards.
       step_size: how far to go along the gradient.
+      answers: A words, the names of the answers.
 
     Returns:
       Picture of two panels with a caption.
@@ -63,57 +65,47 @@ def picture(logits, rewards, step_size):
     """
     gradient = bandit.exact_gradient(logits, rewards)
     stepped = logits + step_size * gradient
-    panels = (_gradient_panel(gradient), _probability_panel(bandit.softmax(logits), bandit.softmax(stepped)))
-    return Picture(panels, "One exact gradient step on four answers", _caption(logits, rewards, stepped))
+    names = Axis(low=-0.6, high=gradient.size - 0.4, ticks=tuple(enumerate(answers)))
+    panels = (
+        _gradient_panel(gradient, names),
+        _probability_panel(bandit.softmax(logits), bandit.softmax(stepped), names),
+    )
+    caption = _caption(logits, rewards, stepped, answers)
+    return Picture(panels, "One exact gradient step on four answers", caption)
 
 
-def _answers(numbers):
-    return ", ".join(str(i + 1) for i in numbers) or "none"
-
-
-def _axis_of_answers(count):
-    return Axis(low=-0.6, high=count - 0.4, ticks=tuple((i, f"answer {i + 1}") for i in range(count)))
-
-
-def _gradient_panel(gradient):
+def _gradient_panel(gradient, names):
     colours = tuple(COLOURS["up"] if g >= 0 else COLOURS["down"] for g in gradient)
     # The smallest of a few fixed scales: bars stay readable and do not jump at every move.
-    limit = next(
-        (s for s in GRADIENT_SCALES if np.abs(gradient).max() <= 0.85 * s), np.abs(gradient).max() * 1.2
-    )
-    return Panel(
-        "Gradient of J",
-        [Bars(np.arange(gradient.size), gradient, colour=colours, values=".3f")],
-        x=_axis_of_answers(gradient.size),
-        y=Axis("for each logit", -limit, limit),
-        width=350,
-    )
+    largest = np.abs(gradient).max()
+    limit = next((scale for scale in GRADIENT_SCALES if largest <= 0.85 * scale), 1.2 * largest)
+    bars = Bars(np.arange(gradient.size), gradient, colour=colours, values=".3f")
+    return Panel("Gradient of J", bars, x=names, y=Axis("for each logit", -limit, limit), width=350)
 
 
-def _probability_panel(before, after):
+def _probability_panel(before, after, names):
     x = np.arange(before.size)
-    return Panel(
-        "Probability of each answer",
-        [
-            Bars(x - 0.2, before, "before", COLOURS["before"], 0.38, ".3f"),
-            Bars(x + 0.2, after, "after the step", COLOURS["after"], 0.38, ".3f"),
-        ],
-        x=_axis_of_answers(before.size),
-        y=Axis("pi", 0, 1.05, ticks=((0, "0"), (0.5, "0.5"), (1, "1"))),
-        width=450,
-    )
+    bars = [
+        Bars(x - 0.2, before, "before", COLOURS["before"], 0.38, ".3f"),
+        Bars(x + 0.2, after, "after the step", COLOURS["after"], 0.38, ".3f"),
+    ]
+    height = Axis("probability", 0, 1.05, ticks=((0, "0"), (0.5, "0.5"), (1, "1")))
+    return Panel("How often each answer is given", bars, x=names, y=height, width=450)
 
 
-def _caption(logits, rewards, stepped):
+def _caption(logits, rewards, stepped, answers):
     """What the step did, in three lines; always three, so that the picture keeps its height."""
     change = bandit.softmax(stepped) - bandit.softmax(logits)
     j, j_after = bandit.expected_reward(logits, rewards), bandit.expected_reward(stepped, rewards)
-    more, less = np.flatnonzero(change > 1e-12), np.flatnonzero(change < -1e-12)
-    lucky = [i for i in more if rewards[i] < j - 1e-12]
-    unlucky = [i for i in less if rewards[i] > j + 1e-12]
+    more, less = change > 1e-12, change < -1e-12
+    below, above = rewards < j - 1e-12, rewards > j + 1e-12
+
+    def named(chosen):
+        return ", ".join(answers[i] for i in np.flatnonzero(chosen)) or "none"
+
     return (
         f"J = {j:z.4f} before the step, {j_after:z.4f} after it.\n"
-        f"More likely: {_answers(more)}.  Less likely: {_answers(less)}.\n"
-        f"Earns less than J, yet more likely: {_answers(lucky)}.  "
-        f"Earns more than J, yet less likely: {_answers(unlucky)}."
+        f"More likely: {named(more)}.  Less likely: {named(less)}.\n"
+        f"Earns less than J, yet more likely: {named(more & below)}.  "
+        f"Earns more than J, yet less likely: {named(less & above)}."
     )

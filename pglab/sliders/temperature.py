@@ -21,7 +21,7 @@ def temperature():
 def _picture(temperature):
     p = bandit.softmax(np.array(LOGITS) / temperature)
     names = [f"answer {i + 1}" for i in range(p.size)]
-    panel = bars(names, p, "Probability of each answer", "pi", COLOURS["after"], ".2f", 0, 1.05)
+    panel = bars(names, p, "How often each answer is given", "probability", COLOURS["after"], ".2f", 0, 1.05)
     return Picture(
         panel, "A softmax policy at a temperature", f"Most likely answer: probability {p.max():.2f}."
     )
