@@ -1,4 +1,4 @@
-"""Take README's picture: the explorer of notebook 01, live in JupyterLab, one slider moved.
+"""Take README's picture: the explorer of notebook 01, live in JupyterLab, three sliders moved.
 
 python tools/readme_picture.py
 """
@@ -8,6 +8,8 @@ from render import ROOT
 
 PICTURE = ROOT / "notebooks" / "drawings" / "explorer.png"
 NOTEBOOK = "01_the_exact_bandit.ipynb"
+# A rarer "5", a more common "22", a longer step: the effect of the lesson, large enough to see.
+MOVES = [(1, "ArrowLeft", 7), (2, "ArrowRight", 9), (8, "ArrowRight", 30)]
 
 
 def main():
@@ -15,11 +17,12 @@ def main():
         with server.open(browser, NOTEBOOK, width=1400, height=1100) as page:
             page.evaluate(lab.RUN_ALL)
             page.locator("svg.pglab-drawing rect").first.wait_for(timeout=20_000)
-            handle = page.locator(".jp-OutputArea .noUi-handle").nth(1)
-            handle.scroll_into_view_if_needed()
-            for _ in range(10):  # the rare wrong answer of the lesson: its logit from -0.2 to -1.2
-                handle.press("ArrowLeft")
-                page.wait_for_timeout(60)
+            handles = page.locator(".jp-OutputArea .noUi-handle")
+            handles.first.scroll_into_view_if_needed()
+            for slider, key, presses in MOVES:
+                for _ in range(presses):
+                    handles.nth(slider).press(key)
+                    page.wait_for_timeout(40)
             page.wait_for_timeout(500)
             page.locator(".jp-OutputArea-child", has=page.locator("svg.pglab-drawing")).first.screenshot(
                 path=PICTURE

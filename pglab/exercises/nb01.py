@@ -43,7 +43,8 @@ def _gradient(answer):
             ),
             (
                 lambda logits, r: np.zeros(len(r)),
-                "All zeros: that is the expected score, the lemma of this notebook. The rewards are missing.",
+                "All zeros. Either the rewards are missing (the expected score is zero), or the sum runs along each "
+                "row of scores, whose entries add up to 0. Sum over actions, that is over rows.",
             ),
             (
                 lambda logits, r: bandit.score_matrix(logits) @ (bandit.softmax(logits) * r),
@@ -62,21 +63,21 @@ def _counterexample(answer):
         return "Give two things: logits and rewards."
     if logits is None or logits is Ellipsis or rewards is None or rewards is Ellipsis:
         raise NotDone
-    change, rewards = _change(logits, rewards), np.asarray(rewards, dtype=float)
-    if rewards.size != 4:
-        return f"These are {rewards.size} answers; the exercise asks for four."
-    if rewards.tolist() == [1, 0, 0, 1]:
+    logits, rewards = np.asarray(logits, dtype=float), np.asarray(rewards, dtype=float)
+    if logits.shape != (4,) or rewards.shape != (4,):
         return (
-            "These are the rewards of the text. Find others, so that the effect is seen to be a general one."
+            f"The shapes are {logits.shape} for the logits and {rewards.shape} for the rewards; four of each."
         )
-    below = rewards < bandit.expected_reward(logits, rewards) - 1e-9
-    if not below.any():
+    if np.ptp(rewards) == 0:
         return "No answer earns less than J here. Give the answers different rewards."
-    rising = change > 1e-12
-    if (below & rising).any():
+    if bandit.softmax(logits).max() > 1 - 1e-9:
+        return "Nothing moves at all: one answer is certain already. Bring the logits closer together."
+    if np.allclose([rewards[0], rewards[1]], [rewards[3], rewards[2]]):
+        return "These rewards have the pattern of the text. Find others, so that the effect is seen to be a general one."
+    change = _change(logits, rewards)
+    below = rewards < bandit.expected_reward(logits, rewards) - 1e-9
+    if (below & (change > 1e-12)).any():
         return None
-    if rising.sum() == 0:
-        return "Nothing moves at all. Is one answer certain already?"
     return (
         "Every answer below J becomes less likely. Per unit of step size the change is p[a] * (g[a] - sum_b p[b] g[b]): "
         "you need a g[a] that is less negative than the average one. Which logit makes g[a] small?"
@@ -98,11 +99,12 @@ def _policy_dependent(answer):
         mistakes=[
             (
                 lambda logits, r, beta: bandit.exact_gradient(logits, r - beta * bandit.softmax(logits)),
-                "This forgets that f itself moves with the logits. The product rule has a second part, E[grad f].",
+                "This is the score part alone. f itself moves with the logits: the product rule has a second part, E[grad f]. "
+                "If you have written one and it is zero: what is grad pi(a)?",
             ),
             (
                 lambda logits, r, beta: bandit.exact_gradient(logits, r),
-                "This is the gradient of J alone; the penalty has left no trace.",
+                "This is the gradient of J alone: the penalty has left no trace, or your two parts cancel.",
             ),
             (
                 lambda logits, r, beta: bandit.exact_gradient(logits, -beta * bandit.softmax(logits)),
@@ -115,6 +117,14 @@ def _policy_dependent(answer):
             (
                 lambda logits, r, beta: bandit.exact_gradient(logits, r - 3 * beta * bandit.softmax(logits)),
                 "The part through f is counted twice.",
+            ),
+            (
+                lambda logits, r, beta: -_right_bonus(logits, r, beta),
+                "The sign of the whole is turned round. We climb; a minus belongs to a loss.",
+            ),
+            (
+                lambda logits, r, beta: bandit.exact_gradient(logits, r - 2 * bandit.softmax(logits)),
+                "beta is missing.",
             ),
         ],
     )
