@@ -6,6 +6,7 @@ Without a browser these tests are skipped, unless PGLAB_REQUIRE_BROWSER is set, 
 import base64
 import io
 import os
+import shutil
 
 import lab
 import nbformat
@@ -31,8 +32,11 @@ def chromium():
 
 
 @pytest.fixture(scope="module")
-def server():
-    with lab.serving(ROOT / "notebooks") as running:
+def server(tmp_path_factory):
+    """On a copy: JupyterLab saves by itself now and then, and ours must stay as they are stored."""
+    folder = tmp_path_factory.mktemp("lab") / "notebooks"
+    shutil.copytree(ROOT / "notebooks", folder, ignore=shutil.ignore_patterns(".ipynb_checkpoints"))
+    with lab.serving(folder) as running:
         yield running
 
 
