@@ -17,6 +17,10 @@ import numpy as np
 
 from pglab import _checks
 
+# The running example of the whole course: four answers to one prompt, the first and last right.
+EXAMPLE_LOGITS = (0.4, -0.2, 1.1, 0.0)
+EXAMPLE_REWARDS = (1.0, 0.0, 0.0, 1.0)
+
 
 def _checked_logits(logits):
     logits = _checks.vector("logits", logits, allow_minus_inf=True)

@@ -19,7 +19,7 @@ from render import METADATA
 from pglab import bandit
 from pglab.sliders.one_step import one_step
 
-LOGITS, REWARDS = [0.4, -0.2, 1.1, 0.0], [1.0, 0.0, 0.0, 1.0]
+LOGITS, REWARDS = bandit.EXAMPLE_LOGITS, bandit.EXAMPLE_REWARDS
 SAMPLES, KEY_PRESSES = 200_000, 60
 
 

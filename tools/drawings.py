@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pen import BODY, HEADING, LEADING, NAME, ROOT, SMALL, Drawing, tint
 
-from pglab.figures.palette import BLUE, GREEN, INK, PAPER, PURPLE, QUIET, VERMILLION  # noqa: E402
+from pglab.figures.palette import BLUE, GREEN, INK, PAPER, PURPLE, QUIET, VERMILLION
 
 FOLDER = ROOT / "notebooks" / "drawings"
 WIDTH = 900

@@ -5,7 +5,7 @@ import numpy as np
 from pglab import bandit
 from pglab.exercises.checking import exercise, judge_function
 
-LOGITS = np.array([0.4, -0.2, 1.1, 0.0])  # the running example
+LOGITS = np.array(bandit.EXAMPLE_LOGITS)
 WANTED = 0.6306  # its largest probability at temperature 0.6
 
 

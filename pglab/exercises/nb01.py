@@ -6,7 +6,7 @@ from pglab import bandit
 from pglab.exercises.checking import NotDone, exercise, judge_function
 
 CASES = [
-    (np.array([0.4, -0.2, 1.1, 0.0]), np.array([1.0, 0.0, 0.0, 1.0])),
+    (np.array(bandit.EXAMPLE_LOGITS), np.array(bandit.EXAMPLE_REWARDS)),
     (np.array([0.0, 0.5]), np.array([2.0, -1.0])),
     (np.array([-1.0, 0.3, 0.8]), np.array([0.5, 3.0, 1.0])),
 ]

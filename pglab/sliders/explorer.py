@@ -176,10 +176,11 @@ class Explorer(ipywidgets.VBox):
         frames = []
         for name, stops in moves:
             value = self._sliders[name].neighbour(self._last[name], stops)
-            values = self._last | {name: value}
-            if value is None or _key(values) in self._sent:
+            if value is None:  # beyond an end
                 continue
-            frames.append(self._frame(values, self._checked_picture(values)))
+            values = self._last | {name: value}
+            if _key(values) not in self._sent:
+                frames.append(self._frame(values, self._checked_picture(values)))
         if frames:
             self._drawing.send({"frames": json.dumps(frames)})
 

@@ -7,14 +7,12 @@ from pglab.figures import COLOURS, Axis, Bars, Panel, Picture
 from pglab.sliders.controls import Slider
 from pglab.sliders.explorer import Explorer
 
-LOGITS = (0.4, -0.2, 1.1, 0.0)
-REWARDS = (1.0, 0.0, 0.0, 1.0)
 LIMIT = 3.0
 ANSWERS = ('"4"', '"5"', '"22"', '"four"')  # to the prompt: What is 2 + 2?
 GRADIENT_SCALES = (0.5, 2.0)
 
 
-def one_step(logits=LOGITS, rewards=REWARDS, step_size=2.0, answers=ANSWERS):
+def one_step(logits=bandit.EXAMPLE_LOGITS, rewards=bandit.EXAMPLE_REWARDS, step_size=2.0, answers=ANSWERS):
     """The explorer of one exact gradient step on a four-action bandit.
 
     Args:

@@ -6,7 +6,6 @@ from pglab import bandit
 from pglab.figures import COLOURS, Picture, bars
 from pglab.sliders.controls import Slider
 from pglab.sliders.explorer import Explorer
-from pglab.sliders.one_step import LOGITS
 
 
 def temperature():
@@ -19,7 +18,7 @@ def temperature():
 
 
 def _picture(temperature):
-    p = bandit.softmax(np.array(LOGITS) / temperature)
+    p = bandit.softmax(np.array(bandit.EXAMPLE_LOGITS) / temperature)
     names = [f"answer {i + 1}" for i in range(p.size)]
     panel = bars(names, p, "How often each answer is given", "probability", COLOURS["after"], ".2f", 0, 1.05)
     return Picture(
