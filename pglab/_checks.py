@@ -59,3 +59,15 @@ def number(name, value, low=None, high=None):
     if not np.isfinite(result) or outside:
         raise ValueError(f"{name} is {result}; it must be {wanted}.")
     return result
+
+
+def whole(name, value, low=None):
+    """One whole number, at least ``low`` where that is given; 4.0 counts as 4."""
+    wanted = "a whole number" + ("" if low is None else f", at least {low}")
+    array = floats(name, value, wanted)
+    if array.ndim != 0:
+        raise ValueError(f"{name} has shape {array.shape}; it must be {wanted}.")
+    result = float(array)
+    if result % 1 != 0 or (low is not None and result < low):  # inf % 1 and nan % 1 are nan
+        raise ValueError(f"{name} is {reprlib.repr(value)}; it must be {wanted}.")
+    return int(result)

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pglab import bandit
+from pglab import advantages, bandit, groups
 
 CASES = json.loads(Path(__file__).with_name("cases.json").read_text(encoding="utf-8"))
 PACKAGE = Path(bandit.__file__).parent
@@ -45,6 +45,74 @@ def entropy_along_gradient(logits, rewards):
     return {"H": bandit.entropy(logits), "dH_along_grad": along}
 
 
+def traces_of_groups(logits, rewards):
+    """Leave-one-out at three sizes, beside as many samples without a baseline, or with the mean reward."""
+    mean = bandit.expected_reward(logits, rewards)
+    leave_one_out = {f"rloo_G{n}": groups.rloo_covariance_trace(logits, rewards, n) for n in (2, 3, 4)}
+    none = {
+        f"none_{n}samples": np.trace(groups.moments(logits, rewards, advantages.constant, n)[1])
+        for n in (2, 3)
+    }
+    with_mean = groups.moments(logits, rewards, lambda r: advantages.constant(r, mean), 4)[1]
+    return leave_one_out | none | {"bJ_4samples": np.trace(with_mean)}
+
+
+def mean_of_estimate(advantage):
+    return lambda logits, rewards, G: groups.moments(logits, rewards, advantage, G)[0]
+
+
+def grpo_against_the_gradient(logits, rewards, G, ddof, eps, zero_std="A=0"):
+    assert zero_std == "A=0"
+    mean, _ = groups.moments(logits, rewards, lambda r: advantages.grpo(r, eps, ddof), G)
+    true = bandit.exact_gradient(logits, rewards)
+    cosine = mean @ true / np.linalg.norm(mean) / np.linalg.norm(true)
+    return {"E": mean, "true": true, "ratio_to_true": mean @ true / (true @ true), "cosine": cosine}
+
+
+def only(*keys):
+    return lambda **inputs: {key: grpo_against_the_gradient(**inputs)[key] for key in keys}
+
+
+def six_prompts(advantage, size=8):
+    """Mean derivative by the one logit theta that six prompts share, at theta = 0: one prompt has the
+    logits [theta, 0], five have [c - theta, 0], and the first of two answers is right. The chain rule
+    brings +1 and -1; c = log 19 makes the five succeed with probability 0.95."""
+    up = groups.moments([0.0, 0.0], [1, 0], advantage, size)[0][0]
+    down = groups.moments([np.log(19), 0.0], [1, 0], advantage, size)[0][0]
+    return (up - 5 * down) / 6
+
+
+def sign_flip(desc):
+    assert "5 prompts with success prob sigmoid(c-theta)=0.95; G=8; ddof=1; eps=0" in desc
+    return {
+        "true": six_prompts(advantages.constant),
+        "grpo": six_prompts(lambda r: advantages.grpo(r, eps=0)),
+        "group_mean_only": six_prompts(advantages.batch_mean),
+    }
+
+
+def sign_with_batch_constant(desc):
+    assert "mean-centred per group then divided by ONE batch constant" in desc
+    spread = np.sqrt((0.5 * 0.5 + 5 * 0.95 * 0.05) / 6)  # any positive number does
+    return {"sign": np.sign(six_prompts(lambda r: advantages.batch_mean(r) / spread))}
+
+
+def largest_for_each_eps(rewards, dtype, eps):
+    return [np.abs(advantages.grpo(np.array(rewards, dtype), e)).max() for e in eps]
+
+
+def group_of_one(rewards, G):
+    assert len(rewards) == G == 1
+    for function in (advantages.leave_one_out, advantages.grpo, advantages.leave_one_out_std):
+        with pytest.raises(ValueError, match="G at least 2"):
+            function(rewards)
+    return "raises ValueError"
+
+
+def whitened(adv, mask, ddof, eps_in_sqrt):
+    return advantages.whiten(adv, eps_in_sqrt, ddof, mask)
+
+
 COMPUTED = {
     "bandit-01-probs": bandit.softmax,
     "bandit-02-J": bandit.expected_reward,
@@ -57,16 +125,35 @@ COMPUTED = {
     "bandit-10-fisher": lambda logits: bandit.gradient_covariance(logits, np.ones(len(logits))),
     "bandit-11-action-dependent-baseline": gradient_with_action_baseline,
     "bandit-15-entropy-rises": entropy_along_gradient,
+    "adv-01-grpo-ddof1": advantages.grpo,
+    "adv-03-eps-TRL-1e-4": advantages.grpo,
+    "adv-03-eps-drgrpo-1e-8": advantages.grpo,
+    "adv-04-rloo": advantages.leave_one_out,
+    "adv-06-allequal": advantages.grpo,
+    "adv-07-allequal-float32-trap": largest_for_each_eps,
+    "adv-08-G1": group_of_one,
+    "adv-12-maxrl": lambda rewards, rule: advantages.max_rl(rewards),
+    "adv-15-whiten": whitened,
+    "adv-16-prob-zero-std": lambda q, G: groups.zero_variance_probability(q, G),
+    "adv-17-loo-std": lambda rewards, rule, eps: advantages.leave_one_out_std(rewards, eps),
+    "group-01-selfmean-G2": mean_of_estimate(advantages.batch_mean),
+    "group-02-rloo-G2": mean_of_estimate(advantages.leave_one_out),
+    "group-02-rloo-G3": mean_of_estimate(advantages.leave_one_out),
+    "group-03-rloo-variance": traces_of_groups,
+    "group-04-grpo-std-G2-ddof0": only("E", "ratio_to_true", "cosine"),
+    "group-04-grpo-std-G4-ddof0": only("E", "ratio_to_true", "cosine"),
+    "group-04-grpo-std-G4-ddof1": only("E", "ratio_to_true", "cosine"),
+    "group-04-grpo-std-G8-ddof0": only("E", "ratio_to_true", "cosine"),
+    "group-04-grpo-std-G8-ddof1": only("E", "ratio_to_true", "cosine"),
+    "group-05-grpo-nonbinary-G4": only("E", "true", "cosine"),
+    "group-06-multi-prompt-sign-flip": sign_flip,
+    "group-07-batch-std-no-flip": sign_with_batch_constant,
     # A vocabulary is a bandit's set of actions; diagnostics.entropy must give the same number one day.
     "lp-04-neginf-vocab-entropy": lambda logits: bandit.entropy(numbers(logits)),
 }
 
 # The cases that wait, by the last of the rooms they need. When that room is built, they move above.
 WAITING = {
-    "groups": {
-        "adv-16-prob-zero-std",
-        "group-03-rloo-variance",
-    },
     "mdp": {
         "psi-02-gamma-sign-flip",
         "psi-03-rtg-higher-variance",
@@ -80,29 +167,6 @@ WAITING = {
         "ret-01-rtg-gamma",
         "ret-02-rtg-with-gamma-t",
         "ret-04-process-reward",
-    },
-    "advantages": {
-        "adv-01-grpo-ddof1",
-        "adv-03-eps-TRL-1e-4",
-        "adv-03-eps-drgrpo-1e-8",
-        "adv-04-rloo",
-        "adv-06-allequal",
-        "adv-07-allequal-float32-trap",
-        "adv-08-G1",
-        "adv-12-maxrl",
-        "adv-15-whiten",
-        "adv-17-loo-std",
-        "group-01-selfmean-G2",
-        "group-02-rloo-G2",
-        "group-02-rloo-G3",
-        "group-04-grpo-std-G2-ddof0",
-        "group-04-grpo-std-G4-ddof0",
-        "group-04-grpo-std-G4-ddof1",
-        "group-04-grpo-std-G8-ddof0",
-        "group-04-grpo-std-G8-ddof1",
-        "group-05-grpo-nonbinary-G4",
-        "group-06-multi-prompt-sign-flip",
-        "group-07-batch-std-no-flip",
     },
     "kl": {
         "kl-02-expectations",
@@ -179,6 +243,10 @@ WAITING = {
 
 def differences(value, expected, tolerance, where="value"):
     """What is wrong, in words; nothing if all is right. Wrong keys and shapes are wrong too."""
+    if isinstance(expected, dict) and expected.keys() == {"one_of"}:  # words, such as "raises ValueError"
+        return (
+            [] if value in expected["one_of"] else [f"{where}: {value!r} should be in {expected['one_of']}"]
+        )
     if isinstance(expected, dict):
         if not isinstance(value, dict) or value.keys() != expected.keys():
             return [f"{where}: {value!r} should have the entries {sorted(expected)}"]
@@ -222,3 +290,4 @@ def test_the_comparison_notices():
     assert differences({"a": 1.0, "b": 1.0}, {"a": 1.0}, 1)
     assert differences(1.0, {"a": 1.0}, 1)
     assert differences(-np.inf, "inf", 1)
+    assert differences("returns 0", {"one_of": ["raises ValueError"]}, 1)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 
 from pglab import _checks
 
@@ -83,4 +84,34 @@ def test_both_ends_belong_to_the_range():
 def test_words_about_numbers(value, options, message):
     with pytest.raises(ValueError) as caught:
         _checks.number("x", value, **options)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("value", [4, 4.0, True + 3, np.float32(4), np.array(4), np.int8(4), torch.tensor(4)])
+def test_one_whole_number(value):
+    whole = _checks.whole("x", value, low=4)
+    assert type(whole) is int and whole == 4
+
+
+def test_without_a_lower_end_every_whole_number_passes():
+    assert [_checks.whole("x", n) for n in (-3, 0, -0.0, 2.0**60)] == [-3, 0, 0, 2**60]
+
+
+@pytest.mark.parametrize(
+    "value, options, message",
+    [
+        (2.5, {}, "x is 2.5; it must be a whole number."),
+        (0, {"low": 1}, "x is 0; it must be a whole number, at least 1."),
+        (0.5, {"low": 0}, "x is 0.5; it must be a whole number, at least 0."),
+        (np.nan, {}, "x is nan; it must be a whole number."),
+        (np.inf, {"low": 1}, "x is inf; it must be a whole number, at least 1."),
+        (-np.inf, {}, "x is -inf; it must be a whole number."),
+        ([1], {}, "x has shape (1,); it must be a whole number."),
+        ("3", {"low": 1}, "x is '3'; it must be a whole number, at least 1."),
+        (None, {}, "x is None; it must be a whole number."),
+    ],
+)
+def test_words_about_whole_numbers(value, options, message):
+    with pytest.raises(ValueError) as caught:
+        _checks.whole("x", value, **options)
     assert str(caught.value) == message

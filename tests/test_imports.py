@@ -12,7 +12,7 @@ import pglab
 
 PACKAGE = Path(pglab.__file__).parent
 # Bottom to top. Helpers that any room may use come first; `environment` needs no room at all.
-HELPERS = ["_checks"]
+HELPERS = ["_checks", "_arrays", "_masked"]
 ROOMS = [
     "environment", "bandit", "gaussian", "groups", "mdp", "returns", "advantages", "kl", "constraints",
     "logprobs", "losses", "lm", "sampling", "tasks", "oracle", "diagnostics", "algorithms", "training",
@@ -94,6 +94,11 @@ def test_the_picture_rooms_open_without_torch():
 def test_numbers_need_only_numpy():
     modules = [f"pglab.{name}" for name in WITHOUT_TORCH[:-3] if name in BUILT]
     assert not loaded_by(*modules) & {"torch", "matplotlib", "ipywidgets", "anywidget", "IPython"}
+
+
+def test_groups_and_advantages_need_only_numpy():
+    # They work on tensors too, but whoever passes one has imported torch already.
+    assert not loaded_by("pglab.groups", "pglab.advantages") & {"torch", "matplotlib", "ipywidgets"}
 
 
 def test_pictures_as_data_need_no_matplotlib():
