@@ -5,12 +5,13 @@ A ``Picture`` holds panels, axes and marks in plain numbers. ``svg`` draws it fo
 into a notebook; it takes ordinary matplotlib figures as well.
 """
 
-from pglab.figures.palette import COLOURS
+from pglab.figures.atlas import atlas
+from pglab.figures.palette import COLOURS, NAMES
 from pglab.figures.picture import Axis, Bars, Line, Panel, Picture, Points, Rule, Text, bars, curves
 from pglab.figures.show import show
 from pglab.figures.text import describe, numbers
 
 __all__ = [
-    "COLOURS", "Axis", "Bars", "Line", "Panel", "Picture", "Points", "Rule", "Text", "bars", "curves", "describe",
-    "numbers", "show",
+    "COLOURS", "NAMES", "Axis", "Bars", "Line", "Panel", "Picture", "Points", "Rule", "Text", "atlas", "bars", "curves",
+    "describe", "numbers", "show",
 ]  # fmt: skip

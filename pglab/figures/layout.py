@@ -4,59 +4,16 @@ There are four primitives: Rect, Path, Dot and Label. Whatever draws them needs 
 about axes, so the picture in the browser and the stored picture cannot disagree.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from pglab.figures import palette
 from pglab.figures.frame import CHARACTER, LEFT, SMALL, TITLE, Frame, outer_width, text_width, ticks
+from pglab.figures.labels import beside, spread
 from pglab.figures.picture import Bars, Line, Points, Rule, Text
+from pglab.figures.primitives import Dot, Label, Path, Rect, Scene
 
 GAP = 18  # between panels
 CAPTION_LINE = 17
-
-
-@dataclass(slots=True)
-class Rect:
-    x: float
-    y: float
-    width: float
-    height: float
-    fill: str
-
-
-@dataclass(slots=True)
-class Path:
-    points: np.ndarray  # (n, 2); a NaN row lifts the pen
-    stroke: str
-    width: float
-    dashed: bool = False
-
-
-@dataclass(slots=True)
-class Dot:
-    x: float
-    y: float
-    radius: float
-    fill: str
-
-
-@dataclass(slots=True)
-class Label:
-    x: float
-    y: float  # the baseline of the text
-    text: str
-    colour: str = palette.QUIET
-    size: int = SMALL
-    anchor: str = "start"
-    bold: bool = False
-
-
-@dataclass(slots=True)
-class Scene:
-    width: int
-    height: int
-    primitives: list
 
 
 def scene(picture):
@@ -100,7 +57,7 @@ def _panel(panel, left, top):
     primitives += _grid(frame, panel) + _key(panel, left + LEFT, top + 33)
     for mark in panel.marks:
         primitives += _DRAW[type(mark)](mark, frame)
-    return primitives + _end_labels(panel, frame)
+    return primitives + _point_labels(panel, frame) + _end_labels(panel, frame)
 
 
 def _grid(frame, panel):
@@ -199,15 +156,23 @@ def _inside(points, frame):
 
 
 def _draw_points(mark, frame):
-    primitives, words = [], mark.labels or ("",) * mark.x.size
-    for (x, y), word in zip(_inside(_pixels(mark.x, mark.y, frame), frame), words, strict=True):
+    primitives = []
+    for x, y in _inside(_pixels(mark.x, mark.y, frame), frame):
         # A dot outside the panel keeps its place in the list, with nothing to see.
-        radius = mark.radius if np.isfinite(x) else 0.0
-        x, y = (x, y) if np.isfinite(x) else (frame.left, frame.bottom)
-        primitives.append(Dot(x, y, radius, mark.colour))
-        if word:
-            primitives.append(Label(x + mark.radius + 3, y + 4, word if radius else "", mark.colour))
+        seen = np.isfinite(x)
+        place = (float(x), float(y)) if seen else (frame.left, frame.bottom)
+        primitives.append(Dot(*place, mark.radius if seen else 0.0, mark.colour))
     return primitives
+
+
+def _point_labels(panel, frame):
+    """The words of all dots of a panel, where they cover neither each other nor a dot."""
+    dots, words = [], []
+    for mark in panel.marks:
+        if isinstance(mark, Points):
+            dots += _draw_points(mark, frame)
+            words += mark.labels or ("",) * mark.x.size
+    return beside(dots, words, frame)
 
 
 def _draw_rule(mark, frame):
@@ -245,19 +210,6 @@ def _end_labels(panel, frame):
     return [
         Label(frame.right + 5, y + 4, m.label, m.colour) for y, (_, m) in zip(heights, wanted, strict=True)
     ]
-
-
-def spread(positions, gap, high):
-    """Sorted positions up to ``high``, moved as little as a sweep allows until ``gap`` lies between them."""
-    result = list(positions)
-    for i in range(1, len(result)):
-        result[i] = max(result[i], result[i - 1] + gap)
-    overshoot = result[-1] - high if result else 0
-    if overshoot > 0:
-        result[-1] -= overshoot
-        for i in range(len(result) - 2, -1, -1):
-            result[i] = min(result[i], result[i + 1] - gap)
-    return result
 
 
 _DRAW = {Bars: _draw_bars, Line: _draw_line, Points: _draw_points, Rule: _draw_rule, Text: _draw_text}

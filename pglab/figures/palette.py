@@ -30,6 +30,18 @@ ESTIMATORS = {
     "grpo": CRIMSON,
 }
 
+# The words that stand beside them.
+NAMES = {
+    "exact": "exact gradient",
+    "none": "no baseline",
+    "constant": "constant b",
+    "value": "value E[R]",
+    "optimal": "optimal b*",
+    "batch_mean": "batch mean",
+    "leave_one_out": "leave-one-out",
+    "grpo": "GRPO",
+}
+
 # Roles in the pictures of a single step.
 ROLES = {
     "before": QUIET,

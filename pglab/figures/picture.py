@@ -215,7 +215,9 @@ class Picture:
         object.__setattr__(self, "panels", panels)
 
 
-def bars(names, heights, title, y_label="", colour=palette.BLUE, values=".3f", low=None, high=None):
+def bars(
+    names, heights, title, y_label="", colour=palette.BLUE, values=".3f", low=None, high=None, width=330
+):
     """The panel needed most often: one labelled bar for each name.
 
     Args:
@@ -223,9 +225,10 @@ def bars(names, heights, title, y_label="", colour=palette.BLUE, values=".3f", l
       heights: (n,) heights of the bars.
       title: what the panel shows.
       y_label: label of the vertical axis, with its unit.
-      colour: one colour.
+      colour: one colour, or a tuple of one for each bar.
       values: format of the number printed at each bar, "" for none.
       low, high: limits of the vertical axis, found from the heights if left out.
+      width: of the panel, in pixels.
 
     Returns:
       Panel.
@@ -244,18 +247,19 @@ def bars(names, heights, title, y_label="", colour=palette.BLUE, values=".3f", l
         [Bars(places, heights, colour=colour, values=values)],
         x=Axis(low=-0.6, high=heights.size - 0.4, ticks=tuple(zip(places.tolist(), names, strict=True))),
         y=Axis(y_label, low, high),
+        width=width,
     )
 
 
 def curves(title, x, ys, x_label="", y_label="", log=False, low=None, high=None, width=380):
-    """A panel of labelled curves over one x; a curve named in the palette gets its colour.
+    """A panel of labelled curves over one x; a curve named in the palette gets its colour and its words.
 
     Args:
       title: what the panel shows.
       x: (n,) horizontal positions.
       ys: {name: (n,) heights}.
       x_label, y_label: labels of the axes, with their units.
-      log: both axes logarithmic.
+      log: True for two logarithmic axes, "x" for the horizontal one alone.
       low, high: limits of the vertical axis, found from the heights if left out.
       width: of the panel, in pixels.
 
@@ -263,9 +267,16 @@ def curves(title, x, ys, x_label="", y_label="", log=False, low=None, high=None,
       Panel.
 
     Raises:
-      ValueError: no curves, or one whose length differs from that of x.
+      ValueError: no curves, one whose length differs from that of x, another log.
     """
     if not ys:
         raise ValueError("ys is empty; give at least one curve, as {name: heights}.")
-    lines = [Line(x, y, name, palette.COLOURS.get(name, palette.BLUE)) for name, y in ys.items()]
-    return Panel(title, lines, Axis(x_label, log=log), Axis(y_label, low, high, log=log), width=width)
+    if log not in (True, False, "x"):
+        raise ValueError(f"log is {log!r}; it must be True, False or 'x'.")
+    lines = [
+        Line(x, y, palette.NAMES.get(name, name), palette.COLOURS.get(name, palette.BLUE))
+        for name, y in ys.items()
+    ]
+    return Panel(
+        title, lines, Axis(x_label, log=bool(log)), Axis(y_label, low, high, log=log is True), width=width
+    )
