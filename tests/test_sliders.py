@@ -18,7 +18,7 @@ from PIL import Image
 from pglab import bandit, sliders
 from pglab.figures import Picture, bars, describe, layout, svg
 from pglab.figures.show import bundle
-from pglab.sliders import Explorer, Slider, explorer, one_step
+from pglab.sliders import Choice, Explorer, Slider, explorer, one_step
 
 drawing = importlib.import_module(
     "pglab.sliders.one_step"
@@ -103,14 +103,90 @@ def test_neighbours_end_with_the_slider():
     assert slider.neighbour(0.1 + 0.2, -1) == 0.2  # no rounding error piles up
 
 
+# ---- Choices
+
+WORDS = {"name": "w", "label": "w", "value": "b", "options": ("a", "b", "c")}
+
+
+@pytest.mark.parametrize(
+    "change, name, got",
+    [
+        ({"name": "two words"}, "Choice.name", "'two words'"),
+        ({"value": "d"}, "Choice.value", "'d'"),
+        ({"value": 1}, "Choice.value", "1"),
+        ({"options": ("b",)}, "Choice.options", "('b',)"),
+        ({"options": ("b", "b")}, "Choice.options", "two or more different"),
+        ({"options": "abc"}, "Choice.options", "'abc'"),
+        ({"options": ("b", 2)}, "Choice.options", "2"),
+        ({"options": ("b", ["c"])}, "Choice.options", "['c']"),
+    ],
+)
+def test_bad_choices_are_refused(change, name, got):
+    with pytest.raises(ValueError) as caught:
+        Choice(**WORDS | change)
+    message = str(caught.value)
+    assert message.startswith(name) and got in message and message.endswith("."), message
+
+
+def test_a_choice_becomes_a_list_and_knows_its_neighbours():
+    choice = Choice(**WORDS | {"options": ["a", "b", "c"]})
+    widget = choice.widget()
+    assert (widget.value, widget.index, widget.options) == ("b", 1, ("a", "b", "c"))
+    assert [choice.neighbour("b", k) for k in (-2, -1, 0, 1, 2)] == [None, "a", "b", "c", None]
+    assert choice.stops_between("c", "a") == -2 and choice.stop("c") == 2
+
+
+def test_an_explorer_with_a_choice():
+    def picture(x, w):
+        return Picture(bars(["x"], [x], w, low=-5, high=5))
+
+    live = Explorer([Slider("x", "x", 0.0, -1, 1), Choice(**WORDS)], picture)
+    sent = []
+    live._drawing.send = lambda content, buffers=None: sent.append(content)
+    assert json.loads(live._drawing.frame)["key"] == "0.000000 1.000000"
+    live.move(w="c")
+    assert live.picture.panels[0].title == "c"
+    assert json.loads(live._drawing.frame)["key"] == "0.000000 2.000000" and sent == []  # the list ends here
+    live.move(w="b")  # one place up: "a" may be next
+    assert [f["key"] for f in json.loads(sent[0]["frames"])] == ["0.000000 0.000000"]
+    live._on_message(None, {"ready": True}, None)
+    keys = [f["key"] for f in json.loads(sent[1]["frames"])]
+    assert keys == ["-0.100000 1.000000", "0.100000 1.000000", "0.000000 0.000000", "0.000000 2.000000"]
+    with pytest.raises(ValueError, match="w is 'z'; it must be one of 'a', 'b', 'c'"):
+        live.move(x=1.0, w="z")
+    assert live.values == {"x": 0.0, "w": "b"}
+
+
 # ---- The explorer
+
+
+def test_the_rounding_error_of_a_browser_reaches_no_picture():
+    spy = Spy()
+    spy.explorer._widgets["y"].value = 1.5000000000000002
+    assert spy.computed[0] == (0.0, 1.5)
+
+
+def test_an_error_in_a_picture_is_shown_to_the_reader_and_goes_away():
+    def picture(x):
+        return Picture(bars(["x"], [1 / x], "1 / x"))
+
+    live = Explorer([Slider("x", "x", 1.0, -1, 1)], picture)
+    live._widgets["x"].value = 0.0  # as a reader moves it: nothing is raised
+    assert "No picture for this setting" in live._note.value and "ZeroDivisionError" in live._note.value
+    assert live.picture.panels[0].marks[0].heights == [1.0]
+    live._widgets["x"].value = 0.1  # a neighbour that fails is left out when frames are sent ahead
+    assert live._note.value == "" and live.picture.panels[0].marks[0].heights == [10.0]
+    live._widgets["x"].value = 0.5
+    assert live._note.value == "" and live.picture.panels[0].marks[0].heights == [2.0]
+    with pytest.raises(ZeroDivisionError):
+        live.move(x=0.0)
 
 
 def test_bad_explorers_are_refused():
     slider = Slider(**GOOD)
     for controls, picture, words in [
         ([], two, "controls is empty"),
-        ([slider, slider], two, "two Sliders of one name"),
+        ([slider, slider], two, "two of one name"),
         (["x"], two, "controls holds a str"),
         ([slider], lambda x: "a picture", "picture returned a str"),
         ([slider], lambda x: None, "picture returned a NoneType"),
@@ -181,8 +257,8 @@ def reset_button(explorer):
 @pytest.mark.parametrize(
     "values, words",
     [
-        ({"z": 1.0}, r"no slider is called \['z'\]; the names are \['x', 'y'\]"),
-        ({"x": 0.5, "z": 1.0}, "no slider"),
+        ({"z": 1.0}, r"no control is called \['z'\]; the names are \['x', 'y'\]"),
+        ({"x": 0.5, "z": 1.0}, "no control"),
         ({"y": 0.7, "x": 1.5}, "x is 1.5"),
         ({"y": 1.0, "x": np.nan}, "x is nan"),
         ({"y": 1.0, "x": "0.5"}, "x is '0.5'"),
@@ -527,23 +603,35 @@ def test_python_and_the_browser_write_the_same_keys(tmp_path):
       // Which key does it look for? Only the frame of that key is drawn.
       const el = new Node("div");
       await front.default.render({{ model, el }});
-      const words = {json.dumps([explorer._key({"x": value}) for value in values])};
+      const words = {json.dumps([explorer._key([value]) for value in values])};
       model.fire("msg:custom", {{ frames: JSON.stringify([...new Set(words)].map((word) => frame(word))) }});
       control.fire("change:value");
       keys.push(el.children[0].getAttribute("data-key"));
     }}
     console.log(JSON.stringify(keys));
     """
-    assert json.loads(run_in_node(tmp_path, body)) == [explorer._key({"x": value}) for value in values]
+    assert json.loads(run_in_node(tmp_path, body)) == [explorer._key([value]) for value in values]
+
+
+@node
+def test_a_choice_is_known_by_the_place_of_its_word(tmp_path):
+    run_in_node(tmp_path, """
+    const { control, model, key } = await start(frame("0.000000", rect(5)), undefined);
+    control.values.index = 0;
+    model.fire("msg:custom", { frames: JSON.stringify([frame("2.000000", rect(6))]) });
+    same(key(), "0.000000", "not before it is chosen");
+    control.set("index", 2);
+    same(key(), "2.000000", "drawn without Python");
+    """)  # fmt: skip
 
 
 @pytest.mark.parametrize(
     "values, key",
     [
-        ({"a": 0.1 + 0.2, "b": -0.0}, "0.300000 0.000000"),
-        ({"a": -1e-9}, "0.000000"),
-        ({"a": -0.1, "b": 2.0}, "-0.100000 2.000000"),
-        ({"a": 10}, "10.000000"),
+        ([0.1 + 0.2, -0.0], "0.300000 0.000000"),
+        ([-1e-9], "0.000000"),
+        ([-0.1, 2.0], "-0.100000 2.000000"),
+        ([10], "10.000000"),
     ],
 )
 def test_keys_have_six_decimals_and_no_minus_zero(values, key):

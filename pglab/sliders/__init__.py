@@ -1,12 +1,24 @@
 """The explorer: controls in, exact numbers and a picture out; and the explorers of the notebooks.
 
-``Explorer`` and ``Slider`` make one out of any function that returns a ``Picture``. Each
+``Explorer``, ``Slider`` and ``Choice`` make one out of any function that returns a ``Picture``. Each
 notebook's own explorers stand in a file of their own and are called by name.
 """
 
-from pglab.sliders.controls import Slider
+from pglab.sliders.atlas import estimator_atlas
+from pglab.sliders.controls import Choice, Slider
 from pglab.sliders.explorer import Explorer
+from pglab.sliders.noisy_step import noisy_step
 from pglab.sliders.one_step import one_step
 from pglab.sliders.temperature import temperature
+from pglab.sliders.variance_lab import variance_lab
 
-__all__ = ["Explorer", "Slider", "one_step", "temperature"]
+__all__ = [
+    "Choice",
+    "Explorer",
+    "Slider",
+    "estimator_atlas",
+    "noisy_step",
+    "one_step",
+    "temperature",
+    "variance_lab",
+]

@@ -2,7 +2,7 @@
 // measured to the pixel; no arithmetic on the picture lives here.
 //
 // A frame is {key, width, height, narrowest, words, elements: [[tag, attributes, text], ...]}. Its key names
-// the stop of every slider, so a frame may come ahead of time and waits until its key is chosen.
+// the stop of every control, so a frame may come ahead of time and waits until its key is chosen.
 
 const SVG = "http://www.w3.org/2000/svg";
 const KEPT_FRAMES = 400;
@@ -61,7 +61,10 @@ async function render({ model, el }) {
     if (frames.size > KEPT_FRAMES) frames.delete(frames.keys().next().value);
   };
   const controls = await Promise.all(model.get("controls").map((id) => model.widget_manager.get_model(id)));
-  const chosen = () => controls.map((control) => asWord(control.get("value"))).join(" ");
+  // A choice has the place of its word in "index", a slider its number in "value".
+  const stop = (control) => control.get("index") ?? control.get("value");
+  const events = ["change:value", "change:index"];
+  const chosen = () => controls.map((control) => asWord(stop(control))).join(" ");
 
   const drawIfKnown = () => {
     const frame = frames.get(chosen());
@@ -77,13 +80,13 @@ async function render({ model, el }) {
 
   model.on("change:frame", receive);
   model.on("msg:custom", receiveAhead);
-  controls.forEach((control) => control.on("change:value", drawIfKnown));
+  controls.forEach((control) => events.forEach((event) => control.on(event, drawIfKnown)));
   receive();
   model.send({ ready: true });
   return () => {
     model.off("change:frame", receive);
     model.off("msg:custom", receiveAhead);
-    controls.forEach((control) => control.off("change:value", drawIfKnown));
+    controls.forEach((control) => events.forEach((event) => control.off(event, drawIfKnown)));
   };
 }
 

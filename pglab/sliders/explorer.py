@@ -4,6 +4,7 @@ One object with three faces in one mimebundle: live SVG where a kernel runs, a P
 does, and rounded text for nbval and screen readers. All three are made from one ``Picture``.
 """
 
+import html
 import json
 from pathlib import Path
 
@@ -11,20 +12,19 @@ import anywidget
 import ipywidgets
 import traitlets
 
-from pglab import _checks
 from pglab.figures import Picture, describe
 from pglab.figures.layout import scene as lay_out
 from pglab.figures.show import bundle, show_words
 from pglab.figures.svg import FONT, elements
-from pglab.sliders.controls import DECIMALS, Slider
+from pglab.sliders.controls import DECIMALS, Choice, Slider
 
 NARROWEST = 0.75  # share of its width below which a picture is scrolled, not shrunk: words stay readable
 AHEAD = 4  # stops sent ahead in the direction the reader is going
 
 
-def _key(values):
-    """The stop of every slider in one word; drawing.js writes the same."""
-    return " ".join(f"{round(value, DECIMALS) + 0.0:.{DECIMALS}f}" for value in values.values())
+def _key(stops):
+    """The stop of every control in one word; drawing.js writes the same."""
+    return " ".join(f"{round(stop, DECIMALS) + 0.0:.{DECIMALS}f}" for stop in stops)
 
 
 class Drawing(anywidget.AnyWidget):
@@ -35,16 +35,16 @@ class Drawing(anywidget.AnyWidget):
         .pglab-scroll {{ overflow-x: auto; }}
         .pglab-drawing {{ display: block; height: auto; font-family: {FONT}; }}
     """
-    controls = traitlets.List(traitlets.Unicode()).tag(sync=True)  # ids of the slider models
+    controls = traitlets.List(traitlets.Unicode()).tag(sync=True)  # ids of the models of sliders and choices
     frame = traitlets.Unicode("{}").tag(sync=True)
 
 
 class Explorer(ipywidgets.VBox):
-    """Sliders above a picture that is computed anew, exactly, at every stop.
+    """Sliders and choices above a picture that is computed anew, exactly, at every stop.
 
     Args:
-      controls: list of ``Slider``.
-      picture: function of the sliders' values, by name, that returns a ``Picture``. It must
+      controls: list of ``Slider`` and ``Choice``.
+      picture: function of the controls' values, by name, that returns a ``Picture``. It must
         depend on nothing else: pictures are kept and shown again when their stop comes back.
 
     Raises:
@@ -55,15 +55,16 @@ class Explorer(ipywidgets.VBox):
 
     def __init__(self, controls, picture):
         for control in controls:
-            if not isinstance(control, Slider):
-                raise ValueError(f"controls holds a {type(control).__name__}; it must hold only Sliders.")
-        self._sliders = {control.name: control for control in controls}
-        if not self._sliders:
-            raise ValueError("controls is empty; an Explorer needs at least one Slider.")
-        if len(self._sliders) != len(controls):
-            raise ValueError("controls holds two Sliders of one name; each name must be used once.")
+            if not isinstance(control, (Slider, Choice)):
+                kind = type(control).__name__
+                raise ValueError(f"controls holds a {kind}; it must hold only Sliders and Choices.")
+        self._controls = {control.name: control for control in controls}
+        if not self._controls:
+            raise ValueError("controls is empty; an Explorer needs at least one Slider or Choice.")
+        if len(self._controls) != len(controls):
+            raise ValueError("controls holds two of one name; each name must be used once.")
         self._picture_of = picture
-        self._widgets = {name: slider.widget() for name, slider in self._sliders.items()}
+        self._widgets = {name: control.widget() for name, control in self._controls.items()}
         self._sent, self._paused = set(), False
         self._last = self.values
         self.picture = self._checked_picture(self._last)
@@ -74,12 +75,13 @@ class Explorer(ipywidgets.VBox):
         self._drawing.on_msg(self._on_message)
         for widget in self._widgets.values():
             widget.observe(self._on_move, "value")
-        super().__init__([self._panel_of_controls(), self._drawing])
+        self._note = ipywidgets.HTML()  # says what went wrong, where a picture cannot be made
+        super().__init__([self._panel_of_controls(), self._drawing, self._note])
 
     @property
     def values(self):
-        """The value of every slider, by name."""
-        return {name: widget.value for name, widget in self._widgets.items()}
+        """The value of every control, by name."""
+        return {name: self._controls[name].settled(widget.value) for name, widget in self._widgets.items()}
 
     @property
     def text(self):
@@ -87,27 +89,28 @@ class Explorer(ipywidgets.VBox):
         return describe(self.picture)
 
     def move(self, **values):
-        """Set several sliders at once, as a reader would; the picture is computed once.
+        """Set several controls at once, as a reader would; the picture is computed once.
 
         Raises:
-          ValueError: a name that no slider has, a value beyond the slider's ends; nothing has moved then.
+          ValueError: a name that no control has, a value beyond a slider's ends or no option of a
+            choice; nothing has moved then.
         """
         unknown = sorted(set(values) - set(self._widgets))
         if unknown:
-            raise ValueError(f"no slider is called {unknown}; the names are {sorted(self._widgets)}.")
+            raise ValueError(f"no control is called {unknown}; the names are {sorted(self._widgets)}.")
         for name, value in values.items():
-            values[name] = _checks.number(name, value, self._sliders[name].low, self._sliders[name].high)
+            values[name] = self._controls[name].checked(value)
         self._paused = True
         try:
             for name, value in values.items():
                 self._widgets[name].value = value
         finally:
             self._paused = False
-        self._on_move()
+        self._redraw()
 
     def reset(self, _button=None):
-        """Every slider back to its start."""
-        self.move(**{name: slider.value for name, slider in self._sliders.items()})
+        """Every control back to its start."""
+        self.move(**{name: control.value for name, control in self._controls.items()})
 
     def show(self):
         """Display the explorer, and below it, folded away, the first picture in words."""
@@ -119,15 +122,19 @@ class Explorer(ipywidgets.VBox):
     def _panel_of_controls(self):
         """Groups side by side, wrapping where the notebook is narrow, so no slider is squeezed."""
         groups = {}
-        for name, slider in self._sliders.items():
-            groups.setdefault(slider.group, []).append(self._widgets[name])
+        for name, control in self._controls.items():
+            groups.setdefault(control.group, []).append(self._widgets[name])
+        for widgets in groups.values():  # the sliders of a group begin below one another
+            width = max(len(widget.description) for widget in widgets)
+            for widget in widgets:
+                widget.style.description_width = f"{max(72, 9 * width)}px"
         boxes = []
         for title, widgets in groups.items():
             heading = [ipywidgets.HTML(f"<b>{title}</b>")] if title else []
             boxes.append(
                 ipywidgets.VBox(heading + widgets, layout={"flex": "1 1 250px", "max_width": "400px"})
             )
-        button = ipywidgets.Button(description="Reset", tooltip="Every slider back to its start")
+        button = ipywidgets.Button(description="Reset", tooltip="Every control back to its start")
         button.on_click(self.reset)
         boxes[-1].children += (button,)
         return ipywidgets.HBox(boxes, layout={"flex_flow": "row wrap"})
@@ -139,18 +146,30 @@ class Explorer(ipywidgets.VBox):
             raise ValueError(f"picture returned a {kind}; it must return a pglab.figures.Picture.")
         return picture
 
+    def _key(self, values):
+        return _key(self._controls[name].stop(value) for name, value in values.items())
+
     def _frame(self, values, picture):
-        key = _key(values)
+        key = self._key(values)
         self._sent.add(key)
         scene = lay_out(picture)
         size = {"width": scene.width, "height": scene.height, "narrowest": round(NARROWEST * scene.width)}
         return {"key": key, "words": describe(picture), "elements": elements(scene)} | size
 
-    def _on_move(self, _change=None):
+    def _on_move(self, _change):
+        """A reader moved a control. An error here would end in a log that nobody reads: show it."""
         if self._paused:
             return
+        try:
+            self._redraw()
+        except Exception as error:
+            words = html.escape(f"{type(error).__name__}: {error}")
+            self._note.value = f"<b>No picture for this setting; the last one stands above.</b> {words}"
+
+    def _redraw(self):
         before, self._last = self._last, self.values
         self.picture = self._checked_picture(self._last)
+        self._note.value = ""
         self._drawing.frame = json.dumps(self._frame(self._last, self.picture))
         self._send_ahead(self._likely_next(before, self._last))
 
@@ -160,27 +179,31 @@ class Explorer(ipywidgets.VBox):
         if len(moved) != 1:
             return []
         name = moved[0]
-        stops = (now[name] - before[name]) / self._sliders[name].step
+        stops = self._controls[name].stops_between(before[name], now[name])
         if abs(abs(stops) - 1) > 1e-6:  # a drag: anywhere may be next
             return []
         way = 1 if stops > 0 else -1
         return [(name, way * k) for k in range(1, AHEAD + 1)]
 
     def _on_message(self, _widget, message, _buffers):
-        """A browser shows the drawing: send it the nearest stops of every slider."""
+        """A browser shows the drawing: send it the nearest stops of every control."""
         if message.get("ready"):
             self._sent.clear()
-            self._send_ahead([(name, way) for name in self._sliders for way in (-1, 1)])
+            self._send_ahead([(name, way) for name in self._controls for way in (-1, 1)])
 
     def _send_ahead(self, moves):
         frames = []
         for name, stops in moves:
-            value = self._sliders[name].neighbour(self._last[name], stops)
+            value = self._controls[name].neighbour(self._last[name], stops)
             if value is None:  # beyond an end
                 continue
             values = self._last | {name: value}
-            if _key(values) not in self._sent:
+            if self._key(values) in self._sent:
+                continue
+            try:
                 frames.append(self._frame(values, self._checked_picture(values)))
+            except Exception:  # it will be said when the reader gets there
+                continue
         if frames:
             self._drawing.send({"frames": json.dumps(frames)})
 

@@ -2,13 +2,12 @@
 
 import numpy as np
 
-from pglab import _checks, bandit
+from pglab import bandit
 from pglab.figures import COLOURS, Axis, Bars, Panel, Picture
 from pglab.sliders.controls import Slider
 from pglab.sliders.explorer import Explorer
+from pglab.sliders.four_answers import ANSWERS, eight_sliders, values_of
 
-LIMIT = 3.0
-ANSWERS = ('"4"', '"5"', '"22"', '"four"')  # to the prompt: What is 2 + 2?
 GRADIENT_SCALES = (0.5, 2.0)
 
 
@@ -27,21 +26,11 @@ def one_step(logits=bandit.EXAMPLE_LOGITS, rewards=bandit.EXAMPLE_REWARDS, step_
     Raises:
       ValueError: a start outside the sliders' ends, or not four of each.
     """
-    logits = _checks.vector("logits", logits, size=4)
-    rewards = _checks.vector("rewards", rewards, size=4)
-    if len(answers) != 4:
-        raise ValueError(f"answers has {len(answers)} entries; it must have 4 words, one for each answer.")
-    starts = {"logit": logits, "reward": rewards}
-    controls = [
-        Slider(f"{kind}_{i + 1}", answers[i], starts[kind][i], -LIMIT, LIMIT, group=f"{kind}s")
-        for kind in starts
-        for i in range(4)
-    ]
+    controls = eight_sliders(logits, rewards, answers)
     controls.append(Slider("step_size", "step size", step_size, 0, 10, 0.1, group="the step"))
 
     def picture_at(step_size, **sliders):
-        z, r = ([sliders[f"{kind}_{i}"] for i in range(1, 5)] for kind in starts)
-        return picture(np.array(z), np.array(r), step_size, answers)
+        return picture(*values_of(sliders), step_size, answers)
 
     return Explorer(controls, picture_at)
 
