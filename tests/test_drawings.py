@@ -13,6 +13,9 @@ import matplotlib
 import pytest
 from PIL import ImageFont
 
+from pglab import bandit
+from pglab.sliders.one_step import ANSWERS
+
 SVG = "{http://www.w3.org/2000/svg}"
 WIDER = 1.05  # room for a fallback font a little wider than DejaVu Sans
 NAMES = sorted(drawings.DRAWINGS)
@@ -200,6 +203,46 @@ def test_the_examples_lie_on_different_crossings():
     for _, _, _, used in drawings.EXAMPLES:  # a wide plate covers neighbours only
         places = [constraints.index(c) for c in used]
         assert places == list(range(places[0], places[0] + len(places)))
+
+
+def test_the_loop_keeps_its_order_in_words():
+    names = [name for name, *_ in drawings.STATIONS]
+    assert names == ["Sample", "Score", "Weight", "Step"]
+    description = _made("reinforce_loop").find(SVG + "desc").text
+    told = [f"{number} {name}: " for number, name in enumerate(names, 1)]
+    arrows = [f"Arrow from {a} to {b}: " for a, b in zip(names, names[1:] + names[:1], strict=True)]
+    lines = [start for pair in zip(told, arrows, strict=True) for start in pair]
+    for line, start in zip(description.splitlines()[1:], lines, strict=True):
+        assert line.startswith(start)
+
+
+def test_the_arrows_of_the_loop_close_it():
+    items = list(_made("reinforce_loop"))
+    stations = [_box(e) for e in items if e.tag == SVG + "rect" and 300 < float(e.get("width")) < 900]
+    texts = [(_extent(e), e.text) for e in items if e.tag == SVG + "text"]
+    for box, (name, *_) in zip(stations, drawings.STATIONS, strict=True):
+        assert name in [words for extent, words in texts if _holds(box, extent)]
+
+    def touched(point):
+        x, y = point
+        return [n for n, (x0, y0, x1, y1) in enumerate(stations) if x0 <= x <= x1 and y0 <= y <= y1]
+
+    links, paths = [], [e.get("d") for e in items if e.tag == SVG + "path"]
+    for line, head in zip(paths[::2], paths[1::2], strict=True):  # the head is drawn after its line
+        start, tip = (tuple(map(float, re.match(r"M(\S+) ([\d.]+)", d).groups())) for d in (line, head))
+        links.append((touched(start), touched(tip)))
+    between = [link for link in links if link[0] != link[1]]
+    assert between == [([0], [1]), ([1], [2]), ([2], [3]), ([3], [0])]
+
+
+def test_the_loop_shows_the_running_example():
+    rows = {station: (label, values) for station, label, values in drawings.ROWS}
+    score = bandit.score_matrix(bandit.EXAMPLE_LOGITS)[0]  # of the answer that is drawn, the first
+    assert rows["Score"] == ("logit", ["up" if s > 0 else "down" for s in score])
+    assert [float(r) for r in rows["Weight"][1]] == list(bandit.EXAMPLE_REWARDS)
+    assert sum(round(1000 * float(p)) for p in rows["Sample"][1]) == 1000
+    assert drawings.ANSWERS == ANSWERS
+    assert [name for name, *_ in drawings.STATIONS[:3]] == list(rows)
 
 
 def test_the_script_runs_from_any_folder(root, tmp_path):
