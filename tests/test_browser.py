@@ -95,6 +95,25 @@ def _move_by_keys(page, handle):
         _check_change(page, before)
 
 
+def test_a_choice_moves_by_keys_and_changes_the_picture(server, chromium):
+    """The weights of the variance lab, one after the other: another mean, another ellipse."""
+    with server.open(chromium, "03_baselines.ipynb") as page:
+        page.evaluate(lab.RUN_ALL)
+        page.locator(f"{DRAWING} rect").first.wait_for(timeout=20_000)
+        choice = page.locator(".jp-OutputArea .widget-inline-hbox", has_text="weight").first
+        handle = choice.locator(".noUi-handle")
+        handle.scroll_into_view_if_needed()
+        for words in ("optimal b*", "batch mean"):
+            before = _settled(page)
+            handle.press("ArrowRight")
+            _check_change(page, before)
+            assert words in choice.inner_text()
+        assert "Batch mean, 4 samples: bias" in page.locator(DRAWING).first.get_attribute("aria-label")
+        _reset(page)
+        assert "value E[R]" in choice.inner_text()
+        assert page.problems == []
+
+
 def _reset(page):
     before = _settled(page)
     page.get_by_role("button", name="Reset").first.click()

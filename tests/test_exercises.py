@@ -8,6 +8,7 @@ import nbformat
 import numpy as np
 import pytest
 from conftest import ROOT
+from mistakes import MISTAKES
 from nbclient import NotebookClient
 
 from pglab import bandit
@@ -58,56 +59,6 @@ def test_every_exercise_of_the_notebooks_is_registered_and_the_other_way_round()
         assert f"### {e.name}. {e.title}\n*{e.difficulty.capitalize()}, {e.minutes} minutes.*" in texts
 
 
-def _terms(logits, r):
-    return bandit.softmax(logits) * r
-
-
-MISTAKES = [
-    ("0a", lambda p, r: np.mean(r), "plain mean"),
-    ("0a", lambda p, r: np.sum(r), "adds the rewards up"),
-    ("0a", lambda p, r: p * r, "one for each action"),
-    ("0a", lambda p, r: (p * r).mean(), "does it twice"),
-    ("0b", lambda p: np.log(p).mean(), "mean over tokens"),
-    ("0b", lambda p: np.prod(p), "Take its logarithm"),
-    ("0b", lambda p: np.log(p.sum()), "multiplied, not added"),
-    ("0b", lambda p: np.log(np.prod(p)), "logarithms first"),
-    ("0b", lambda p: np.log(p + 1e-8).sum(), "right is"),
-    ("0b", lambda p: np.log2(p).sum(), "bits"),
-    ("0b", lambda p: np.log10(p).sum(), "natural logarithm"),
-    ("0c", 0.63, "probability asked for"),
-    ("0c", 0.65, "lower temperature"),
-    ("0b", lambda p: -np.log(p).sum(), "sign"),
-    ("0b", lambda p: np.log(p), "add them up"),
-    ("0c", 1 / 0.6, "inverse"),
-    ("0c", 1.0, "lower temperature"),
-    ("0c", 0.3, "higher temperature"),
-    ("0c", -1, "positive number"),
-    ("1a", lambda z, r: r @ bandit.score_matrix(z), "counts the same"),
-    ("1a", lambda z, r: r @ bandit.score_matrix(z) / len(r), "plain mean over actions"),
-    ("1a", _terms, "scores are missing"),
-    ("1a", lambda z, r: -bandit.exact_gradient(z, r), "sign"),
-    ("1a", lambda z, r: bandit.score_matrix(z) @ _terms(z, r), "swapped"),
-    ("1a", lambda z, r: bandit.softmax(z) @ bandit.score_matrix(z), "rewards are missing"),
-    ("1a", np.zeros(4), "without calling it"),
-    ("1b", ([0.4, -0.2, 1.1, 0.0], [2, 0, 0, 1]), "less negative than the average"),
-    ("1b", ([0.4, -1.2, 1.1, 0.0], [1, 0, 0, 1]), "pattern of the text"),
-    ("1b", ([0.4, -1.2, 1.1, 0.0], [2 + 1e-12, 1, 1, 2]), "rewards have the pattern of the text"),
-    ("1b", ([0.4, -1.2, 1.1], [1, 0, 0]), "four of each"),
-    ("1b", ([0.4, -1.2, 1.1, 0.0], [1, 0]), "four of each"),
-    ("1b", ([0.0, 1000.0, 1.0, 0.0], [1, 0, 0, 2]), "certain already"),
-    ("1b", ([0.0, 0.0, 0.0, 0.0], [1, 1, 1, 1]), "different rewards"),
-    ("1b", ([0.0, -np.inf, -np.inf, -np.inf], [1, 0, 0, 0]), "certain already"),
-    ("1b", 7, "two things"),
-    ("1c", lambda z, r, b: bandit.exact_gradient(z, r - b * bandit.softmax(z)), "second part"),
-    ("1c", lambda z, r, b: bandit.exact_gradient(z, r), "left no trace"),
-    ("1c", lambda z, r, b: bandit.exact_gradient(z, -b * bandit.softmax(z)), "rewards included"),
-    ("1c", lambda z, r, b: bandit.exact_gradient(z, r + 2 * b * bandit.softmax(z)), "sign of the penalty"),
-    ("1c", lambda z, r, b: bandit.exact_gradient(z, r - 3 * b * bandit.softmax(z)), "counted twice"),
-    ("1c", lambda z, r, b: -bandit.exact_gradient(z, r - 2 * b * bandit.softmax(z)), "sign of the whole"),
-    ("1c", lambda z, r, b: bandit.exact_gradient(z, r - 2 * bandit.softmax(z)), "beta is missing"),
-]
-
-
 @pytest.mark.parametrize(("name", "answer", "hint"), MISTAKES)
 def test_a_usual_mistake_gets_its_hint(capsys, name, answer, hint):
     line = said(capsys, name, answer)
@@ -134,10 +85,11 @@ def test_broken_answers_are_answered_and_never_accepted(capsys, name, answer):
     assert "right. Well" not in line and " at 0x" not in line
 
 
-ASKS_FOR_A_FUNCTION = [e.name for e in all_exercises() if e.name not in ("0c", "1b")]
+ASKS_FOR_A_FUNCTION = [e.name for e in all_exercises() if e.name not in ("0c", "1b", "3b")]
 EMPTY = [(e.name, answer) for e in all_exercises() for answer in (None, ...)]
 EMPTY += [(name, stub) for name in ASKS_FOR_A_FUNCTION for stub in (lambda *a: None, lambda *a: ...)]
 EMPTY += [("1b", (..., ...)), ("1b", ([0, 0], ...))]
+EMPTY += [("3b", {"none": ..., "constant": ..., "value": ...})]
 
 
 @pytest.mark.parametrize(("name", "answer"), EMPTY)

@@ -3,9 +3,12 @@
     make bench                     everything
     make bench ARGS=--no-browser   without JupyterLab
 
+The cost of exact groups is also drawn: build/bench_groups.svg.
+
 A ratio compares two things on one machine in one run, so it can be quoted; a time cannot.
 """
 
+import dataclasses
 import statistics
 import subprocess
 import sys
@@ -14,13 +17,17 @@ import time
 import lab
 import nbformat
 import numpy as np
-from render import METADATA
+from render import METADATA, ROOT
 
-from pglab import bandit
+from pglab import advantages, bandit, figures, groups
+from pglab.figures.svg import markup
 from pglab.sliders.one_step import one_step
 
 LOGITS, REWARDS = bandit.EXAMPLE_LOGITS, bandit.EXAMPLE_REWARDS
 SAMPLES, KEY_PRESSES = 200_000, 60
+DISTINCT = (3.0, -1.0, 0.5, 2.0)  # four rewards, no two of them equal
+SIZES, ACTIONS = (2, 4, 8, 16, 32, 64), range(2, 9)
+PICTURE = ROOT / "build" / "bench_groups.svg"
 
 
 def seconds(function, repeats):
@@ -64,6 +71,71 @@ def bench_trace():
         vectorised,
         f"{vectorised / exact:,.0f} times slower; gave {vectorised_trace():.6f}",
     )
+
+
+def first_call(advantage, logits, rewards, size):
+    """Seconds that a reader waits for the moments: the list of multisets is made anew each time."""
+
+    def run():
+        groups._multisets.cache_clear()
+        groups.moments(logits, rewards, advantage, size)
+
+    return seconds(run, 9)
+
+
+def closed_form(logits, rewards, size):
+    return seconds(lambda: groups.rloo_covariance_trace(logits, rewards, size), 200)
+
+
+def bench_groups():
+    """What exact groups cost, against their size and against the number of actions."""
+    functions = {"leave_one_out": advantages.leave_one_out, "grpo": advantages.grpo}
+    by_size = {
+        f"{name}, {kind}": [first_call(f, LOGITS, rewards, size) for size in SIZES]
+        for kind, rewards in (("0/1", REWARDS), ("distinct", DISTINCT))
+        for name, f in functions.items()
+    } | {"closed form": [closed_form(LOGITS, DISTINCT, size) for size in SIZES]}
+    # Evenly spaced logits and rewards: all rewards differ, which is the most expensive case.
+    lines = [(np.linspace(-1, 1, actions), np.linspace(0, 1, actions)) for actions in ACTIONS]
+    by_actions = {
+        f"{name}, distinct": [first_call(f, *line, 8) for line in lines] for name, f in functions.items()
+    } | {"closed form": [closed_form(*line, 8) for line in lines]}
+    yield from cost_rows("size", SIZES, by_size)
+    yield from cost_rows("actions", ACTIONS, by_actions)
+    slowest = max(times[-1] for times in by_size.values())
+    verdict = "met" if slowest < 0.05 else "MISSED"
+    yield "four actions at group size 64", slowest, f"slowest of the above; aim: under 50 ms, {verdict}"
+    drawing = seconds(lambda: draw(by_size, by_actions), 5)
+    yield "both drawn", drawing, str(PICTURE.relative_to(ROOT))
+
+
+def draw(by_size, by_actions):
+    PICTURE.parent.mkdir(exist_ok=True)
+    picture = figures.Picture(
+        [
+            cost_panel("Four actions", figures.Axis("G, samples in a group", log=True), SIZES, by_size),
+            cost_panel("Groups of 8", figures.Axis("A, actions"), ACTIONS, by_actions),
+        ],
+        "Cost of exact groups",
+        "Median of a few calls, none of which finds its multisets made. Dashed: rewards of 0 and 1.",
+    )
+    PICTURE.write_text(markup(picture, figures.describe(picture)), encoding="utf-8")
+
+
+def cost_panel(title, axis, places, curves):
+    lines = []
+    for name, times in curves.items():
+        colour = figures.COLOURS.get(name.partition(",")[0], figures.COLOURS["exact"])
+        lines.append(figures.Line(places, np.multiply(times, 1e3), name, colour, dashed="0/1" in name))
+    axis = dataclasses.replace(axis, ticks=tuple((place, str(place)) for place in places))
+    return figures.Panel(title, lines, axis, figures.Axis("milliseconds", log=True), width=460, height=280)
+
+
+def cost_rows(what, places, curves):
+    """One row a curve: the time at the last place, and at each the ratio to the closed form."""
+    for name, times in curves.items():
+        ratios = " ".join(f"{t / c:,.0f}" for t, c in zip(times, curves["closed form"], strict=True))
+        yield f"{name}, {what} {places[-1]}", times[-1], f"times closed form at {what} {[*places]}: {ratios}"
 
 
 def bench_import():
@@ -134,7 +206,7 @@ def table(rows):
 
 
 def main(arguments):
-    parts = [bench_trace, bench_import, bench_move]
+    parts = [bench_trace, bench_groups, bench_import, bench_move]
     if "--no-browser" not in arguments:
         if lab.find_chromium():
             parts.append(bench_keys)

@@ -9,7 +9,7 @@ import os
 import tempfile
 from pathlib import Path
 
-TITLES = {"0": "00 Start here", "1": "01 The exact bandit"}
+TITLES = {"0": "00 Start here", "1": "01 The exact bandit", "2": "02 REINFORCE", "3": "03 Baselines"}
 
 
 def _file():

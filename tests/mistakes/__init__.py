@@ -1,0 +1,5 @@
+"""Usual wrong answers to every exercise: (exercise, answer, words that its hint must hold)."""
+
+from mistakes import nb00, nb01, nb02, nb03
+
+MISTAKES = [*nb00.MISTAKES, *nb01.MISTAKES, *nb02.MISTAKES, *nb03.MISTAKES]
