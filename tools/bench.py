@@ -21,7 +21,7 @@ from render import METADATA, ROOT
 
 from pglab import advantages, bandit, figures, groups
 from pglab.figures.svg import markup
-from pglab.sliders.one_step import one_step
+from pglab.sliders import estimator_atlas, noisy_step, one_step, variance_lab
 
 LOGITS, REWARDS = bandit.EXAMPLE_LOGITS, bandit.EXAMPLE_REWARDS
 SAMPLES, KEY_PRESSES = 200_000, 60
@@ -146,13 +146,24 @@ def bench_import():
 
 
 def bench_move():
-    explorer = one_step()
-    stops = iter(np.tile(np.linspace(-2, 2, 41), 10))
-    yield (
-        "one slider move in Python",
-        seconds(lambda: explorer.move(logit_1=next(stops)), 200),
-        "picture and frame",
-    )
+    """One slider move in Python: the picture, and the frame for the browser."""
+    lab_of = {"reward_2": 0.3, "reward_3": -0.5, "reward_4": 0.7}  # four rewards, no two of them equal
+    cases = [
+        ("one_step", one_step(), {}, 5),
+        ("variance_lab, 1 sample", variance_lab(), {"size": 1, "weight": "value E[R]"}, 5),
+        ("variance_lab, group of 16", variance_lab(), {"size": 16, "weight": "GRPO"} | lab_of, 30),
+        ("estimator_atlas, group of 16", estimator_atlas(), {"size": 16} | lab_of, 30),
+        ("noisy_step, 4 samples", noisy_step(), {"samples": 4}, 5),
+        ("noisy_step, 16 samples", noisy_step(), {"samples": 16}, 30),
+    ]
+    for name, explorer, values, aim in cases:
+        explorer.move(**values)
+        slider = "baseline" if name.startswith("noisy_step") else "logit_1"
+        # Far apart, so that no frame is sent ahead: the move alone.
+        stops = iter(np.tile([-0.9, 1.7, 0.4, 1.1], 30))
+        measured = seconds(lambda e=explorer, s=slider, n=stops: e.move(**{s: next(n)}), 100)
+        verdict = "met" if measured < aim / 1e3 else "MISSED"
+        yield f"slider move, {name}", measured, f"picture and frame; aim: under {aim} ms, {verdict}"
 
 
 # From the key event to the first frame that is painted with a changed drawing.
