@@ -106,6 +106,8 @@ def called(function, *arguments):
     value = function(*(np.array(argument, dtype=float) for argument in arguments))
     if value is None or value is Ellipsis:
         raise NotDone
+    if np.iscomplexobj(value):
+        raise Misfit("The result is made of complex numbers; real numbers are asked for.")
     return np.asarray(value, dtype=np.float64)
 
 

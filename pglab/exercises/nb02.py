@@ -42,8 +42,19 @@ def _batch_estimate(answer):
     def over_right_ones(z, r, a):
         return _weighted(z, r[a], a).sum(axis=0) / max(1, np.count_nonzero(r[a]))
 
+    def judged(z, r, a):
+        try:
+            return _whole_last(answer)(z, r, a)
+        except ValueError as error:
+            if "broadcast" not in str(error):
+                raise
+            raise Misfit(
+                "The shapes do not fit. The scores of the batch are (N, A), the rewards of its answers (N,): "
+                "one weight for each row. Take rewards[actions], and [:, None] makes it a column."
+            ) from error
+
     return judge_function(
-        _whole_last(answer),
+        judged if callable(answer) else answer,
         BATCHES,
         right=_estimate,
         mistakes=[
@@ -77,6 +88,22 @@ def _batch_estimate(answer):
             (
                 lambda z, r, a: bandit.score_matrix(z)[a].mean(axis=0),
                 "The rewards are missing: this is the mean score of the batch.",
+            ),
+            (
+                lambda z, r, a: _weighted(z, r[a], a).sum(axis=0) / len(z),
+                "This divides by the number of answers to choose from. Divide by the number of samples.",
+            ),
+            (
+                lambda z, r, a: r[a].mean() * bandit.score_matrix(z)[a].mean(axis=0),
+                "This multiplies two means. Each score needs the reward of its own answer, before anything is averaged.",
+            ),
+            (
+                lambda z, r, a: (r[a][:, None] * np.eye(len(z))[a]).mean(axis=0),
+                "The one-hot vector is only half of the score: grad log pi(a) = onehot(a) - pi.",
+            ),
+            (
+                lambda z, r, a: _weighted(z, r[a] - bandit.expected_reward(z, r), a).mean(axis=0),
+                "This subtracts J from the rewards: a good idea, and the subject of notebook 03. Here the bare rewards are asked for.",
             ),
             (
                 lambda z, r, a: _weighted(z, r[a], a),
@@ -181,6 +208,10 @@ def _reuse(logits, rewards, eta, size, second=None, target=None):
     return groups.expect(bandit.softmax(logits), size, error)
 
 
+def _exact_after_exact_step(logits, rewards, eta):
+    return bandit.exact_gradient(logits + eta * bandit.exact_gradient(logits, rewards), rewards)
+
+
 @exercise("2c", "The price of a second step", "hard", 15)
 def _reuse_bias(answer):
     cases = [(*EXAMPLE, 1.0, 3), (*EXAMPLE, 2.5, 2), (*OTHER, 0.5, 4)]
@@ -225,6 +256,17 @@ def _reuse_bias(answer):
             (
                 lambda z, r, eta, size: -_reuse(z, r, eta, size),
                 "The sign is turned round: bias is the expected estimate minus the truth.",
+            ),
+            (
+                lambda z, r, eta, size: _reuse(
+                    z, r, eta, size, target=lambda _: _exact_after_exact_step(z, r, eta)
+                ),
+                "The truth that is subtracted belongs to the policy after an exact step. Each batch has moved the policy "
+                "to a place of its own, and the gradient there is what its second estimate is compared with.",
+            ),
+            (
+                lambda z, r, eta, size: _reuse(z, r, -eta, size),
+                "The step goes downhill: it should be plus eta times the estimate.",
             ),
             (with_ratio, "This has the importance ratio in it. Asked for is the estimate without it."),
             (

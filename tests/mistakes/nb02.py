@@ -51,6 +51,13 @@ MISTAKES = [
     ("2a", lambda z, r, a: bandit.score_matrix(z)[a].mean(axis=0), "rewards are missing"),
     ("2a", lambda z, r, a: _weighted(z, r[a], a), "Average over the rows"),
     ("2a", lambda z, r, a: _weighted(z, r[a], a).mean(), "axis=0"),
+    ("2a", lambda z, r, a: (r[a] * bandit.score_matrix(z)[a]).mean(axis=0), "makes it a column"),
+    ("2a", lambda z, r, a: (r[:, None] * bandit.score_matrix(z)[a]).mean(axis=0), "Take rewards[actions]"),
+    ("2a", lambda z, r, a: _weighted(z, r[a], a).sum(axis=0) / len(z), "number of samples"),
+    ("2a", lambda z, r, a: r[a].mean() * bandit.score_matrix(z)[a].mean(axis=0), "two means"),
+    ("2a", lambda z, r, a: (r[a][:, None] * np.eye(len(z))[a]).mean(axis=0), "half of the score"),
+    ("2a", lambda z, r, a: _weighted(z, r[a] - bandit.softmax(z) @ r, a).mean(axis=0), "notebook 03"),
+    ("2a", lambda z, r, a: _weighted(z, r[a], a).mean(axis=0) * 1j, "real numbers"),
     ("2a", np.zeros(4), "without calling it"),
     ("2b", _loss(sign=1), "downhill"),
     ("2b", _loss(mean=False), "size of the batch"),
@@ -85,4 +92,12 @@ MISTAKES = [
     ("2c", lambda z, r, eta, n: -_reuse(z, r, eta, n), "sign"),
     ("2c", lambda z, r, eta, n: _reuse(z, r, eta, n, second=_with_ratio(z, r)), "importance ratio"),
     ("2c", lambda z, r, eta, n: _reuse(z, r, eta * n, n), "along its mean"),
+    ("2c", lambda z, r, eta, n: _reuse(z, r, -eta, n), "downhill"),
+    (
+        "2c",
+        lambda z, r, eta, n: _reuse(
+            z, r, eta, n, truth=lambda _: bandit.exact_gradient(z + eta * bandit.exact_gradient(z, r), r)
+        ),
+        "after an exact step",
+    ),
 ]
