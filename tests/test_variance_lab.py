@@ -185,6 +185,14 @@ def test_the_parabola_where_zero_is_the_best_baseline():
     )
 
 
+def test_a_constant_that_leaves_the_panel_stands_at_its_border():
+    panel = moved(sliders.variance_lab(), size=1, baseline=3.0).panels[2]
+    dot = marks(panel, Points)[-1]
+    assert dot.y[0] == panel.y.high and dot.labels[0] == "constant b, up at 4.21"
+    assert panel.x.low < dot.x[0] < panel.x.high
+    assert abs(bandit.covariance_trace(LOGITS, REWARDS - 3.0) - 4.21) < 0.005
+
+
 def test_a_group_of_one_is_explained_in_the_lab():
     picture = moved(sliders.variance_lab(), weight=NAMES["leave_one_out"], size=1)
     assert "needs at least two samples" in picture.caption and picture.caption.count("\n") == 2
@@ -198,17 +206,27 @@ def test_equal_rewards_leave_a_picture():
         assert "variance" in moved(sliders.variance_lab(), weight=NAMES[name], **rewards).caption
     for scaling in ("as they come", MATCHED):
         assert "mean squared error" in moved(sliders.estimator_atlas(), scaling=scaling, **rewards).caption
+    zero = moved(sliders.estimator_atlas(), scaling=MATCHED, **{name: -1.0 for name in rewards})
+    assert "nothing to match" in zero.caption and places(zero)[NAMES["none"]][1] > 0.1
 
 
 def test_what_notebook_03_says_can_be_found_in_the_lab():
     lab = sliders.variance_lab(weight="value", size=1)
-    assert "0.97 times" in moved(lab, logit_1=2.4).caption and "1.08 times" in moved(lab, logit_1=2.5).caption
+    assert (
+        "0.968 times" in moved(lab, logit_1=2.4).caption and "1.08 times" in moved(lab, logit_1=2.5).caption
+    )
     assert abs(bandit.expected_reward([2.5, -0.2, 1.1, 0.0], REWARDS) - 0.78) < 0.005
     lab.reset()
     assert "1.00 times" in moved(lab, reward_2=-3.0).caption
     best = bandit.optimal_baseline(LOGITS, [1, -3, 0, 1])
     best_trace = bandit.covariance_trace(LOGITS, np.array([1, -3, 0, 1]) - best)
     assert best_trace > 0.99 * bandit.covariance_trace(LOGITS, [1, -3, 0, 1])
+    assert abs(best + 0.08) < 0.005
+    plus_three = np.array([1.0, 3.0, 0.0, 1.0])
+    best = bandit.optimal_baseline(LOGITS, plus_three)
+    assert abs(best - 1.15) < 0.005
+    share = bandit.covariance_trace(LOGITS, plus_three - best) / bandit.covariance_trace(LOGITS, plus_three)
+    assert 0.33 < share < 0.37
     lab.reset()
     lab.move(weight=NAMES["optimal"], logit_1=1.0, logit_2=-3.0, logit_3=1.0, logit_4=-3.0)
     dashed, solid = marks(lab.picture.panels[1], Line)
@@ -216,7 +234,7 @@ def test_what_notebook_03_says_can_be_found_in_the_lab():
 
 
 def test_axes_jump_between_fixed_ends():
-    assert scale(0.1) == 0.15 and scale(0.13) == 0.15 and scale(0.136) == 0.2
+    assert scale(0.1) == 0.2 and scale(0.18) == 0.2 and scale(0.181) == 0.5
     assert scale(0) == SCALES[0] and scale(1e4) == 1.2e4
 
 

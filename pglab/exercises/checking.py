@@ -102,7 +102,9 @@ def called(function, *arguments):
     """What the reader's function returns, as float64; copies go in, so nothing of ours is changed."""
     if not callable(function):
         kind = type(function).__name__
-        raise Misfit(f"A function is asked for, and this is a {kind}. Give its name, without calling it.")
+        raise Misfit(
+            f"A function is asked for, and this is of type {kind}. Give its name, without calling it."
+        )
     value = function(*(np.array(argument, dtype=float) for argument in arguments))
     if value is None or value is Ellipsis:
         raise NotDone
@@ -153,8 +155,11 @@ def _first_difference(answers, cases, right):
 
 
 def _words(values):
+    values = np.asarray(values, dtype=float)
+    if values.ndim > 1:
+        return "[" + ", ".join(_words(row) for row in values) + "]"
     # Rounding to nine decimals first hides what is noise: it would differ between machines.
-    row = [f"{value:z.4g}" for value in np.round(np.asarray(values, dtype=float), 9).ravel()]
+    row = [f"{value:z.4g}" for value in np.round(values, 9).ravel()]
     if len(row) > 6:
         row = [*row[:5], f"... {len(row)} numbers"]
-    return row[0] if np.ndim(values) == 0 else "[" + ", ".join(row) + "]"
+    return row[0] if values.ndim == 0 else "[" + ", ".join(row) + "]"

@@ -45,6 +45,18 @@ def _leave_one_out(answer):
                 "The factor is upside down: the batch mean is too small already, and G/(G-1) repairs it.",
             ),
             (
+                lambda r: r,
+                "Nothing is subtracted yet. The baseline is the mean of the other rewards.",
+            ),
+            (
+                lambda r: advantages.grpo(r, eps=0),
+                "This divides by the standard deviation, as GRPO does. Leave-one-out only subtracts.",
+            ),
+            (
+                lambda r: advantages.grpo(r, eps=0, ddof=0),
+                "This divides by the standard deviation, as GRPO does. Leave-one-out only subtracts.",
+            ),
+            (
                 lambda r: r - r.sum() / (r.size - 1),
                 "The sum is divided by G - 1, but it still holds the own reward.",
             ),
@@ -96,14 +108,21 @@ def _wrong_pair(verdict, pair):
     except (TypeError, ValueError):
         return "give two prompts, [(logits, rewards), (logits, rewards)]."
     if len(prompts) != 2:
-        return f"this is {len(prompts)} prompt(s); give two."
+        return f"give two prompts; here the number of prompts is {len(prompts)}."
     if not all(z.ndim == 1 and 2 <= z.size <= 6 and z.shape == r.shape for z, r in prompts):
         return "each prompt needs two to six answers, and as many rewards as logits."
     found = average_variances(prompts)
     ranking = sorted(found, key=found.get)
     least, second = (found[name] for name in ranking[:2])
+    if max(found.values()) < 1e-9:
+        return "there is hardly any noise at all here. Make every answer possible, and let the rewards differ by 1 or so."
     if second - least <= 1e-9 * max(1.0, second):
-        return f"there is no single winner here: {ranking[0]} and {ranking[1]} give the same variance. {THOUGHTS[verdict]}"
+        equal = (
+            " Two prompts with the same value have it as their mean, too."
+            if {ranking[0], ranking[1]} == {"constant", "value"}
+            else ""
+        )
+        return f"there is no single winner here: {ranking[0]} and {ranking[1]} give the same variance.{equal} {THOUGHTS[verdict]}"
     if ranking[0] != verdict:
         numbers = ", ".join(f"{name} {found[name]:.4g}" for name in THOUGHTS)
         return f"the least variance here is that of {ranking[0]} ({numbers}). {THOUGHTS[verdict]}"
@@ -115,15 +134,26 @@ def _parts(logits, rewards, baseline_of):
     return [baseline_of(z, r) for z, r in zip(logits, rewards, strict=True)]
 
 
+def _length2(z):
+    """Squared length of the score of each answer."""
+    return (bandit.score_matrix(z) ** 2).sum(axis=1)
+
+
 def _mass(z):
     """Probability times squared length of the score, of each answer."""
-    return bandit.softmax(z) * (bandit.score_matrix(z) ** 2).sum(axis=1)
+    return bandit.softmax(z) * _length2(z)
+
+
+def _ratio(logits, rewards, mass):
+    """Rewards averaged over all prompts, each answer counted with its mass."""
+    above, below = (
+        _parts(logits, rewards, of) for of in (lambda z, r: mass(z) @ r, lambda z, r: mass(z).sum())
+    )
+    return np.sum(above) / np.sum(below)
 
 
 def _best_constant(logits, rewards):
-    above = _parts(logits, rewards, lambda z, r: _mass(z) @ r)
-    below = _parts(logits, rewards, lambda z, r: _mass(z).sum())
-    return np.sum(above) / np.sum(below)
+    return _ratio(logits, rewards, _mass)
 
 
 PROMPTS = [
@@ -145,13 +175,21 @@ def _many_prompts(answer):
                 "baseline, and should count for less: average above and below the fraction line apart.",
             ),
             (
-                lambda z, r: np.mean(_parts(z, r, bandit.expected_reward)),
-                "This is the average reward. It makes the weights average to 0, not the variance least: "
-                "where is the squared length of the score?",
-            ),
-            (
                 lambda z, r: np.mean(r),
                 "Every answer counts the same here. Weight it with its probability and its squared score.",
+            ),
+            (
+                lambda z, r: _ratio(z, r, lambda z: bandit.softmax(z) * _length2(z) ** 0.5),
+                "The score's length is not squared. The variance is a mean of *squared* distances.",
+            ),
+            (
+                lambda z, r: bandit.optimal_baseline(z.ravel(), r.ravel()),
+                "This makes one big prompt of all of them, with one softmax. Each prompt has a softmax of its own.",
+            ),
+            (
+                lambda z, r: _ratio(z, r, bandit.softmax),
+                "This is the average reward. It makes the weights average to 0, not the variance least: "
+                "where is the squared length of the score?",
             ),
             (
                 lambda z, r: np.mean(_parts(z, r, lambda z, r: _mass(z) @ r)),
@@ -162,10 +200,7 @@ def _many_prompts(answer):
                 "This adds up the best constants of the prompts. One number has to serve all of them at once.",
             ),
             (
-                lambda z, r: (
-                    np.sum(_parts(z, r, lambda z, r: (bandit.score_matrix(z) ** 2).sum(axis=1) @ r))
-                    / np.sum(_parts(z, r, lambda z, r: (bandit.score_matrix(z) ** 2).sum()))
-                ),
+                lambda z, r: _ratio(z, r, _length2),
                 "The probabilities are missing: an expectation weights each answer with how often it is given.",
             ),
             (

@@ -57,7 +57,9 @@ def _place(name, pair):
 
 
 def _contour(error):
-    return Line(np.array([0.0, error]), np.array([error, 0.0]), colour=palette.QUIET, dashed=True, width=0.6)
+    return Line(
+        np.array([0.0, error]), np.array([error, 0.0]), colour=palette.CONTOUR, dashed=True, width=1.0
+    )
 
 
 def _point(name, bias, variance, right, up):

@@ -7,7 +7,7 @@ about axes, so the picture in the browser and the stored picture cannot disagree
 import numpy as np
 
 from pglab.figures import palette
-from pglab.figures.frame import CHARACTER, LEFT, SMALL, TITLE, Frame, outer_width, text_width, ticks
+from pglab.figures.frame import CHARACTER, LEFT, RIGHT, SMALL, TITLE, Frame, outer_width, text_width, ticks
 from pglab.figures.labels import beside, spread
 from pglab.figures.picture import Bars, Line, Points, Rule, Text
 from pglab.figures.primitives import Dot, Label, Path, Rect, Scene
@@ -67,7 +67,9 @@ def _grid(frame, panel):
         primitives.append(_segment(frame.left, y, frame.right, y, palette.GRID, 1))
         primitives.append(Label(frame.left - 5, y + 4, words, anchor="end"))
     for position, words in ticks(panel.x, frame.x_limits):
-        primitives.append(Label(float(frame.px(position)), frame.bottom + 15, words, anchor="middle"))
+        # A word at the end of the axis may not run out of the picture.
+        middle = min(float(frame.px(position)), frame.right + RIGHT - text_width(words, SMALL) / 2)
+        primitives.append(Label(middle, frame.bottom + 15, words, anchor="middle"))
     low, high = frame.y_limits
     if not panel.y.log and low <= 0 <= high:
         zero = float(frame.py(0.0))

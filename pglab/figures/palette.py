@@ -8,6 +8,7 @@ two lie close, the words beside the lines tell them apart.
 INK = "#1a1a1a"  # text and axes
 QUIET = "#6a6a6a"  # tick labels, axis labels, whatever is only there for comparison
 GRID = "#e6e6e6"
+CONTOUR = "#c4c4c4"  # lines that words may cross
 PAPER = "#ffffff"
 
 BLUE = "#0069a8"

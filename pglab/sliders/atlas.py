@@ -62,31 +62,27 @@ def picture(logits, rewards, size, baseline, matched=False):
     Raises:
       ValueError: as ``weights.moments``.
     """
-    places, lost = {}, []
-    for name in WEIGHTS:
-        estimate = moments(name, logits, rewards, size, baseline)
-        estimate = estimate.matched() if matched else estimate
-        if estimate is None:
-            lost.append(NAMES[name])
-        else:
-            places[name] = (estimate.squared_bias, estimate.variance)
-    if not places:  # equal rewards: the gradient is 0, and no scaling reaches it
-        places, lost = {name: (0.0, 0.0) for name in WEIGHTS}, []
+    estimates = {name: moments(name, logits, rewards, size, baseline) for name in WEIGHTS}
+    flat = bool(np.abs(estimates["none"].gradient).max() < 1e-12)  # equal rewards: nothing to be matched with
+    if matched and not flat:
+        estimates = {name: estimate.matched() for name, estimate in estimates.items()}
+    places = {name: (e.squared_bias, e.variance) for name, e in estimates.items() if e is not None}
+    lost = [NAMES[name] for name, estimate in estimates.items() if estimate is None]
     # A constant far off would squeeze all others into a corner: it may stand at the border.
     up = scale(max(pair[1] for name, pair in places.items() if name != "constant"))
-    right = max(scale(max(pair[0] for pair in places.values())), up / 10)
+    right = max(scale(max(pair[0] for pair in places.values())), up / 4)
     panel = atlas(places, f"{len(places)} estimators, {size} samples each", (right, up), width=760)
     title = f"Squared bias against variance, {size} samples, {MATCHED if matched else AS_THEY_COME}"
-    return Picture(panel, title, _caption(places, lost, matched))
+    return Picture(panel, title, _caption(places, lost, matched, flat))
 
 
-def _caption(places, lost, matched):
+def _caption(places, lost, matched, flat):
     error = {name: bias + variance for name, (bias, variance) in places.items()}
-    how = (
-        "Each scaled to the gradient's length along it."
-        if matched
-        else "Along a dashed line the mean squared error is the same."
-    )
+    how = "Along a dashed line the mean squared error is the same."
+    if matched and flat:
+        how = "The gradient is zero: there is nothing to match, and the estimates stand as they come."
+    elif matched:
+        how = "Each is scaled so that its mean, projected on the gradient, is the gradient. " + how
     missing = f" Nothing along the gradient: {', '.join(lost)}." if lost else ""
     return (
         f"{how}{missing}\n"

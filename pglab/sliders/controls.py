@@ -136,10 +136,11 @@ class Choice:
         """A slider over the words. In JupyterLab a drop-down list would not get the arrow keys."""
         from ipywidgets import Layout, SelectionSlider
 
-        return SelectionSlider(
+        slider = SelectionSlider(
             options=self.options, value=self.value, description=self.label,
             layout=Layout(width="auto"),
         )  # fmt: skip
+        return slider.add_class("pglab-choice")  # explorer.py gives its words more room
 
     def checked(self, value):
         """The value if it is an option, or a ValueError that lists them."""

@@ -33,6 +33,8 @@ class Drawing(anywidget.AnyWidget):
     _esm = Path(__file__).with_name("drawing.js")
     _css = f"""
         .pglab-scroll {{ overflow-x: auto; }}
+        .pglab-controls .widget-readout {{ width: max-content; max-width: none; min-width: 72px; }}
+        .pglab-controls .pglab-choice .widget-readout {{ min-width: 120px; }}
         .pglab-drawing {{ display: block; height: auto; font-family: {FONT}; }}
     """
     controls = traitlets.List(traitlets.Unicode()).tag(sync=True)  # ids of the models of sliders and choices
@@ -137,7 +139,9 @@ class Explorer(ipywidgets.VBox):
         button = ipywidgets.Button(description="Reset", tooltip="Every control back to its start")
         button.on_click(self.reset)
         boxes[-1].children += (button,)
-        return ipywidgets.HBox(boxes, layout={"flex_flow": "row wrap"})
+        panel = ipywidgets.HBox(boxes, layout={"flex_flow": "row wrap"})
+        panel.add_class("pglab-controls")
+        return panel
 
     def _checked_picture(self, values):
         picture = self._picture_of(**values)

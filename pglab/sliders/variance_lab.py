@@ -12,7 +12,7 @@ from pglab.sliders.four_answers import ANSWERS, eight_sliders, values_of
 from pglab.sliders.weights import GROUPED, WEIGHTS, baseline_of, moments
 
 # Ends of axes: few, so that they do not jump at every move.
-SCALES = tuple(round(digit * 10.0**power, 6) for power in range(-3, 3) for digit in (1, 1.5, 2, 3, 5, 7))
+SCALES = tuple(round(digit * 10.0**power, 6) for power in range(-3, 3) for digit in (1, 2, 5))
 CIRCLE = np.linspace(0, 2 * np.pi, 73)
 BASELINE_ENDS = 3.0
 
@@ -97,7 +97,7 @@ def _gradient_panel(weight, every, answers):
         marks.append(Bars(x + 0.2, chosen.mean, "mean estimate", COLOURS[weight], 0.36, ".3f"))
         largest = max(largest, np.abs(chosen.mean).max())
     names = Axis(low=-0.6, high=gradient.size - 0.4, ticks=tuple(enumerate(answers)))
-    limit = scale(1.1 * largest)
+    limit = max(0.1, scale(1.1 * largest))
     return Panel("Is it right on average?", marks, names, Axis("", -limit, limit), width=320, height=290)
 
 
@@ -132,7 +132,10 @@ def _ellipse(estimate, pair, colour, dashed):
 
 def _variance_panel(weight, every, logits, rewards, size, baseline):
     """The parabola of the constant baselines, and the weights that are not on it as levels."""
-    low, high = min(-1.0, rewards.min() - 0.5), max(2.0, rewards.max() + 0.5)
+    low, high = (
+        min(-1.0, rewards.min() - 0.5, baseline - 0.25),
+        max(2.0, rewards.max() + 0.5, baseline + 0.25),
+    )
     b = np.linspace(low, high, 61)
     best, least = baseline_of("optimal", logits, rewards, 0.0), every["optimal"].variance
     curvature = (every["none"].variance - least) / best**2 if abs(best) > 1e-9 else None
@@ -142,14 +145,20 @@ def _variance_panel(weight, every, logits, rewards, size, baseline):
     for name in GROUPED:
         if every[name] is not None:
             marks.append(Rule(every[name].variance, NAMES[name], COLOURS[name]))
-    for name in ("none", "value", "optimal", "constant"):
-        place = baseline_of(name, logits, rewards, baseline)
-        marks.append(
-            Points([place], [every[name].variance], colour=COLOURS[name], labels=(NAMES[name],), radius=6.0 if name == weight else 4.0)
-        )  # fmt: skip
     top = scale(max(1.6 * every[name].variance for name in ("none", "value", "optimal")))
+    for name in ("none", "value", "optimal", "constant"):
+        marks.append(
+            _dot(name, weight, baseline_of(name, logits, rewards, baseline), every[name].variance, top)
+        )
     x, y = Axis("baseline b", low, high), Axis("variance (trace)", 0, top)
     return Panel("What would another baseline do?", marks, x, y, width=410, height=290)
+
+
+def _dot(name, weight, place, variance, top):
+    """A constant on the parabola; one that has left the panel stands at its upper border."""
+    words = NAMES[name] if variance <= top else f"{NAMES[name]}, up at {variance:.3g}"
+    radius = 6.0 if name == weight else 4.0
+    return Points([place], [min(variance, top)], colour=COLOURS[name], labels=(words,), radius=radius)
 
 
 def _caption(weight, every, logits, rewards, size, baseline):
@@ -158,18 +167,21 @@ def _caption(weight, every, logits, rewards, size, baseline):
     samples = f"{size} sample{'s' if size > 1 else ''}"
     others = f"No baseline, {samples}: {none.variance:.4f}. Best constant b* = {bandit.optimal_baseline(logits, rewards):z.3f}: {every['optimal'].variance:.4f}."
     if chosen is None:
-        return f"{NAMES[weight]} needs at least two samples: a group of one has no others.\n{others}\n "
+        return f"{_capital(NAMES[weight])} needs at least two samples: a group of one has no others.\n{others}\n "
     bias = np.sqrt(chosen.squared_bias)
     words = (
         "unbiased"
         if bias == 0
         else f"bias of length {bias:.4f} (the gradient has {np.linalg.norm(chosen.gradient):.4f})"
     )
-    name = NAMES[weight][0].upper() + NAMES[weight][1:]
-    return f"{name}, {samples}: {words}; variance {chosen.variance:.4f}.\n{others}\n{_quieter(chosen, none)}"
+    return f"{_capital(NAMES[weight])}, {samples}: {words}; variance {chosen.variance:.4f}.\n{others}\n{_quieter(chosen, none)}"
+
+
+def _capital(words):
+    return words[0].upper() + words[1:]
 
 
 def _quieter(chosen, none):
     if none.variance < 1e-15:
         return "Without a baseline there is no noise at all here."
-    return f"Variance against no baseline: {chosen.variance / none.variance:.2f} times."
+    return f"Variance against no baseline: {chosen.variance / none.variance:#.3g} times."

@@ -31,6 +31,11 @@ def each(z, r, of):
     return [of(a, b) for a, b in zip(z, r, strict=True)]
 
 
+def root_length(z, r):
+    masses = [bandit.softmax(a) * np.linalg.norm(bandit.score_matrix(a), axis=1) for a in z]
+    return sum(m @ b for m, b in zip(masses, r, strict=True)) / sum(m.sum() for m in masses)
+
+
 MISTAKES = [
     ("3a", lambda r: r - r.mean(), "own reward is still in the mean"),
     ("3a", lambda r: r - (r.sum() - r) / len(r), "How many others"),
@@ -39,14 +44,18 @@ MISTAKES = [
     ("3a", lambda r: (r.sum() - r) / (len(r) - 1) - r, "sign"),
     ("3a", lambda r: (r - r.mean()) * (len(r) - 1) / len(r), "upside down"),
     ("3a", lambda r: r - r.sum() / (len(r) - 1), "still holds the own reward"),
-    ("3a", lambda r: r, "right is"),
+    ("3a", lambda r: r, "Nothing is subtracted"),
+    ("3a", lambda r: (r - r.mean()) / r.std(ddof=1), "as GRPO does"),
+    ("3a", lambda r: (r - r.mean()) / r.std(), "as GRPO does"),
+    ("3a", lambda r: 2 * r, "right is"),
     ("3a", lambda r: r.mean(), "has shape ()"),
     ("3b", spoilt(value=[coin(0.05), coin(0.95)]), "'value': the least variance here is that of constant"),
     ("3b", spoilt(none=[coin(0.05), coin(0.95)]), "what does that say about q"),
     ("3b", spoilt(constant=[coin(0.9), coin(0.95)]), "on the wrong side"),
-    ("3b", spoilt(constant=[coin(0.5), coin(0.5)]), "no single winner"),
-    ("3b", spoilt(none=[coin(0.9)]), "give two"),
+    ("3b", spoilt(constant=[coin(0.5), coin(0.5)]), "same value have it as their mean"),
+    ("3b", spoilt(none=[coin(0.9)]), "number of prompts is 1"),
     ("3b", spoilt(none=3), "give two prompts"),
+    ("3b", spoilt(none=[([1000.0, 0.0], [1.0, 0.0])] * 2), "hardly any noise"),
     ("3b", spoilt(none=[([0.0], [1.0]), coin(0.9)]), "two to six answers"),
     ("3b", spoilt(none=[([0.0, 1.0], [1.0, 0.0, 0.0]), coin(0.9)]), "as many rewards"),
     ("3b", spoilt(none=[([0.0, np.nan], [1.0, 0.0]), coin(0.9)]), "Your code raised ValueError"),
@@ -55,6 +64,9 @@ MISTAKES = [
     ("3c", lambda z, r: np.sum(each(z, r, bandit.optimal_baseline)), "all of them at once"),
     ("3c", lambda z, r: np.mean(each(z, r, bandit.expected_reward)), "squared length"),
     ("3c", lambda z, r: r.mean(), "counts the same"),
+    ("3c", lambda z, r: bandit.optimal_baseline(z.ravel(), r.ravel()), "one big prompt"),
+    ("3c", root_length, "not squared"),
+    ("3c", lambda z, r: 0.0, "[[0.4, -0.2, 1.1, 0], [2, 0, 0, -1]]"),
     ("3c", lambda z, r: np.mean(each(z, r, lambda a, b: mass(a) @ b)), "above the fraction line"),
     ("3c", lambda z, r: each(z, r, bandit.optimal_baseline), "One number for all"),
     (
