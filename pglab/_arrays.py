@@ -3,10 +3,11 @@
 Torch is never imported here. Whoever passes a tensor has imported it already.
 """
 
-import reprlib
 import sys
 
 import numpy as np
+
+from pglab import _checks
 
 
 def namespace(value):
@@ -31,14 +32,7 @@ def floating(name, value, wanted):
         if value.is_floating_point():
             return value if value.element_size() >= 4 else value.float()
         return value.double()
-    try:
-        array = np.asarray(value)
-    except ValueError as error:  # ragged nested lists
-        raise ValueError(f"{name} is a ragged list; it must be {wanted}.") from error
-    except (TypeError, RuntimeError) as error:  # a list of tensors that require grad, for one
-        raise ValueError(f"{name} cannot be read by NumPy ({error}); it must be {wanted}.") from error
-    if array.dtype.kind not in "buif":
-        raise ValueError(f"{name} is {reprlib.repr(value)}; it must be {wanted}.")
+    array = _checks.real(name, value, wanted)
     if array.dtype.kind == "f":
         return array if array.itemsize >= 4 else array.astype(np.float32)
     return array.astype(np.float64)

@@ -9,8 +9,8 @@ import reprlib
 import numpy as np
 
 
-def floats(name, value, wanted):
-    """``value`` as a new float64 array; integers and booleans are promoted, anything else is refused."""
+def real(name, value, wanted):
+    """``value`` as a NumPy array of real numbers (or booleans), of whatever precision; else refused."""
     try:
         array = np.asarray(value)
     except ValueError as error:  # ragged nested lists
@@ -19,7 +19,12 @@ def floats(name, value, wanted):
         raise ValueError(f"{name} cannot be read by NumPy ({error}); it must be {wanted}.") from error
     if array.dtype.kind not in "buif":
         raise ValueError(f"{name} is {reprlib.repr(value)}; it must be {wanted}.")
-    return array.astype(np.float64)
+    return array
+
+
+def floats(name, value, wanted):
+    """``value`` as a new float64 array; integers and booleans are promoted, anything else is refused."""
+    return real(name, value, wanted).astype(np.float64)
 
 
 def vector(name, value, size=None, allow_minus_inf=False):
