@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pglab.figures import Axis, Panel, Points, curves
+from pglab.figures import Axis, Line, Panel, Picture, Points, curves, layout
 from pglab.figures.frame import RIGHT, SMALL, Frame, text_width
 from pglab.figures.labels import CLOSE, LINE, beside, spread
 from pglab.figures.primitives import Dot, Label, Path
@@ -63,6 +63,19 @@ def test_moved_words_keep_the_order_of_their_dots_and_are_tied_to_them():
     for tie in ties:
         assert tie.points[0].tolist() == [100.0, 200.0 + int(tie.stroke[-1])]
         assert abs(tie.points[1, 1] - tie.points[0, 1]) > CLOSE
+
+
+def test_dots_lie_above_the_rims_of_words_and_those_above_the_curves():
+    marks = [
+        Points([0.2, 0.4], [0.5, 0.6], labels=("a", "b")),
+        Line([0, 1], [0, 1]),
+        Points([0.3, 0.5], [0.5, 0.6]),
+    ]
+    kinds = [
+        type(each).__name__ + ("+" if getattr(each, "halo", False) else "")
+        for each in layout.scene(Picture(Panel("t", marks))).primitives
+    ]
+    assert kinds[-4:] == ["Dot"] * 4 and kinds[-6:-4] == ["Label+"] * 2 and kinds[-7] == "Path"
 
 
 def test_dots_that_are_not_seen_or_named_get_no_word():

@@ -88,9 +88,9 @@ def test_the_picture_shows_these_numbers(samples, baseline):
     j = bandit.expected_reward(logits, REWARDS)
     pairs = np.array(list(by_tuples(logits, REWARDS, baseline, samples, eta)))
     lines = {line.label: line for line in marks(gain, Line)}
-    assert set(lines) == {"exact gradient", f"b = {baseline:z.1f}", *(["b = 0"] if baseline else [])}
+    assert set(lines) == {"exact gradient", f"b = {baseline:zg}", *(["b = 0"] if baseline else [])}
     at = int(np.flatnonzero(drawing.STEP_SIZES == eta)[0])
-    np.testing.assert_allclose(lines[f"b = {baseline:z.1f}"].y[at], pairs[:, 0] @ pairs[:, 1] - j, atol=1e-12)
+    np.testing.assert_allclose(lines[f"b = {baseline:zg}"].y[at], pairs[:, 0] @ pairs[:, 1] - j, atol=1e-12)
     exact = logits + eta * bandit.exact_gradient(logits, REWARDS)
     np.testing.assert_allclose(
         lines["exact gradient"].y[at], bandit.expected_reward(exact, REWARDS) - j, atol=1e-12
@@ -105,7 +105,7 @@ def test_the_picture_shows_these_numbers(samples, baseline):
     first, second, third = picture.caption.split("\n")
     assert f"J = {j:.4f} before" in first and f"{pairs[:, 0] @ pairs[:, 1]:.4f} expected" in first
     assert f"lowers J: {pairs[pairs[:, 1] < j - 1e-12, 0].sum():.4f}." in second
-    curve = lines[f"b = {baseline:z.1f}"].y
+    curve = lines[f"b = {baseline:zg}"].y
     dots = marks(gain, Points)
     if curve.argmax() == curve.size - 1:
         assert not dots and "No best step size" in third

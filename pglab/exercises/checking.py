@@ -150,16 +150,19 @@ def _first_difference(answers, cases, right):
             return f"The result has shape {answer.shape}; it should have shape {wanted.shape}."
         if not same(answer, wanted):
             given = ", ".join(_words(argument) for argument in case)
-            return f"For the input {given} it gives {_words(answer)}; right is {_words(wanted)}."
+            digits = 4 if _words(answer) != _words(wanted) else 8  # nearly right: show where it differs
+            return (
+                f"For the input {given} it gives {_words(answer, digits)}; right is {_words(wanted, digits)}."
+            )
     raise AssertionError("unreachable: some case differs")
 
 
-def _words(values):
+def _words(values, digits=4):
     values = np.asarray(values, dtype=float)
     if values.ndim > 1:
-        return "[" + ", ".join(_words(row) for row in values) + "]"
+        return "[" + ", ".join(_words(row, digits) for row in values) + "]"
     # Rounding to nine decimals first hides what is noise: it would differ between machines.
-    row = [f"{value:z.4g}" for value in np.round(values, 9).ravel()]
+    row = [f"{value:z.{digits}g}" for value in np.round(values, 9).ravel()]
     if len(row) > 6:
         row = [*row[:5], f"... {len(row)} numbers"]
     return row[0] if values.ndim == 0 else "[" + ", ".join(row) + "]"

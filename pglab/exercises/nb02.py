@@ -102,6 +102,14 @@ def _batch_estimate(answer):
                 "The one-hot vector is only half of the score: grad log pi(a) = onehot(a) - pi.",
             ),
             (
+                lambda z, r, a: _weighted(z, r[a] - r[a].mean(), a).mean(axis=0),
+                "This subtracts the batch's mean from the rewards: the subject of notebook 03. Here the bare rewards are asked for.",
+            ),
+            (
+                lambda z, r, a: _weighted(z, r[np.unique(a)], np.unique(a)).mean(axis=0),
+                "Each answer counts only once here. One that was drawn twice counts twice.",
+            ),
+            (
                 lambda z, r, a: _weighted(z, r[a] - bandit.expected_reward(z, r), a).mean(axis=0),
                 "This subtracts J from the rewards: a good idea, and the subject of notebook 03. Here the bare rewards are asked for.",
             ),
@@ -161,6 +169,10 @@ def _repaired_loss(answer):
     for sign, mean, detached in product((-1, 1), (True, False), (True, False)):
         if fits(lambda z, r, a, s=sign, m=mean, d=detached: _loss_gradient(z, r, a, s, m, d)):
             return _first_fault(sign, mean, detached)
+    if fits(lambda z, r, a: bandit.log_softmax(z)[a].mean() * bandit.exact_gradient(z, r)):
+        return (
+            "The wrong factor is held constant: the gradient flows through the value, and not through log pi."
+        )
     if fits(lambda z, r, a: -_estimate(z, r, a)):
         return "This is the loss with the bare reward. The weight should be the reward minus the value J."
     if fits(lambda z, r, a: -_estimate(z, r - r[a].mean(), a)):
@@ -263,6 +275,10 @@ def _reuse_bias(answer):
                 ),
                 "The truth that is subtracted belongs to the policy after an exact step. Each batch has moved the policy "
                 "to a place of its own, and the gradient there is what its second estimate is compared with.",
+            ),
+            (
+                lambda z, r, eta, size: _reuse(z, r, 1.0, size),
+                "The step size eta is missing in the first step.",
             ),
             (
                 lambda z, r, eta, size: _reuse(z, r, -eta, size),

@@ -49,6 +49,10 @@ def _leave_one_out(answer):
                 "Nothing is subtracted yet. The baseline is the mean of the other rewards.",
             ),
             (
+                advantages.grpo,
+                "This divides by the standard deviation, as GRPO does. Leave-one-out only subtracts.",
+            ),
+            (
                 lambda r: advantages.grpo(r, eps=0),
                 "This divides by the standard deviation, as GRPO does. Leave-one-out only subtracts.",
             ),
@@ -111,6 +115,10 @@ def _wrong_pair(verdict, pair):
         return f"give two prompts; here the number of prompts is {len(prompts)}."
     if not all(z.ndim == 1 and 2 <= z.size <= 6 and z.shape == r.shape for z, r in prompts):
         return "each prompt needs two to six answers, and as many rewards as logits."
+    if not all(np.isfinite(z).all() and np.isfinite(r).all() for z, r in prompts):
+        return "logits and rewards must be finite numbers."
+    if any((z > 0).all() and abs(z.sum() - 1) < 1e-9 for z, _ in prompts):
+        return "these logits look like probabilities. Give their logarithms: np.log([0.9, 0.1])."
     found = average_variances(prompts)
     ranking = sorted(found, key=found.get)
     least, second = (found[name] for name in ranking[:2])

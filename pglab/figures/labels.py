@@ -74,7 +74,7 @@ def _tied(dot, word, shift, frame):
     """The word; if it had to move, with a line to its dot and a little room for that line."""
     moved = abs(shift) > CLOSE
     left, right = _sides(dot, word, frame, indent=8 if moved else 0)
-    label = Label(left, dot.y + shift + 4, word, dot.fill)
+    label = Label(left, dot.y + shift + 4, word, dot.fill, halo=True)
     if not moved:
         return [label]
     near = left - 1 if left > dot.x else right + 1

@@ -55,9 +55,14 @@ def _panel(panel, left, top):
     frame = Frame(panel, left, top)
     primitives = [Label(left + LEFT, top + 16, panel.title, palette.INK, TITLE, bold=True)]
     primitives += _grid(frame, panel) + _key(panel, left + LEFT, top + 33)
+    points = [mark for mark in panel.marks if isinstance(mark, Points)]
     for mark in panel.marks:
-        primitives += _DRAW[type(mark)](mark, frame)
-    return primitives + _point_labels(panel, frame) + _end_labels(panel, frame)
+        if not isinstance(mark, Points):
+            primitives += _DRAW[type(mark)](mark, frame)
+    primitives += _point_labels(points, frame)
+    for mark in points:  # on top: the rim of a word must not hide a dot
+        primitives += _draw_points(mark, frame)
+    return primitives + _end_labels(panel, frame)
 
 
 def _grid(frame, panel):
@@ -167,13 +172,12 @@ def _draw_points(mark, frame):
     return primitives
 
 
-def _point_labels(panel, frame):
+def _point_labels(points, frame):
     """The words of all dots of a panel, where they cover neither each other nor a dot."""
     dots, words = [], []
-    for mark in panel.marks:
-        if isinstance(mark, Points):
-            dots += _draw_points(mark, frame)
-            words += mark.labels or ("",) * mark.x.size
+    for mark in points:
+        dots += _draw_points(mark, frame)
+        words += mark.labels or ("",) * mark.x.size
     return beside(dots, words, frame)
 
 
@@ -194,7 +198,7 @@ def _rule(mark, frame):
 
 def _draw_text(mark, frame):
     place = float(frame.px(mark.x)), float(frame.py(mark.y))
-    return [Label(*place, mark.text, mark.colour, anchor=mark.anchor)]
+    return [Label(*place, mark.text, mark.colour, anchor=mark.anchor, halo=True)]
 
 
 def _end_labels(panel, frame):
@@ -214,4 +218,4 @@ def _end_labels(panel, frame):
     ]
 
 
-_DRAW = {Bars: _draw_bars, Line: _draw_line, Points: _draw_points, Rule: _draw_rule, Text: _draw_text}
+_DRAW = {Bars: _draw_bars, Line: _draw_line, Rule: _draw_rule, Text: _draw_text}

@@ -4,6 +4,7 @@ import io
 
 import numpy as np
 
+from pglab.figures import palette
 from pglab.figures.layout import Dot, Label, Path, Rect
 from pglab.figures.layout import scene as lay_out
 
@@ -46,9 +47,12 @@ def _dot(axes, d, depth):
 
 
 def _label(axes, t, depth):
+    from matplotlib.patheffects import withStroke
+
     words = t.text.replace("$", r"\$")  # no mathematics is meant
+    rim = [withStroke(linewidth=3 * _TO_POINTS, foreground=palette.PAPER)] if t.halo else None
     axes.text(
-        t.x, t.y, words, color=t.colour, fontsize=t.size * _TO_POINTS, family="DejaVu Sans",
+        t.x, t.y, words, path_effects=rim, color=t.colour, fontsize=t.size * _TO_POINTS, family="DejaVu Sans",
         weight="bold" if t.bold else "normal", ha=_ANCHORS[t.anchor], va="baseline", zorder=depth,
     )  # fmt: skip
 

@@ -42,6 +42,7 @@ class Label:
     size: int = SMALL
     anchor: str = "start"
     bold: bool = False
+    halo: bool = False  # a rim of paper, so that the word stays readable over a curve
 
 
 @dataclass(slots=True)

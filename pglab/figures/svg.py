@@ -8,6 +8,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 
+from pglab.figures import palette
 from pglab.figures.layout import Dot, Label, Path, Rect
 from pglab.figures.layout import scene as lay_out
 
@@ -52,6 +53,8 @@ def _dot(d):
 
 def _label(t):
     style = {"fill": t.colour, "font-size": t.size, "text-anchor": t.anchor}
+    # Always written: the front end keeps its nodes, and a rim must not stay behind.
+    style |= {"stroke": palette.PAPER if t.halo else "none", "stroke-width": 3, "paint-order": "stroke"}
     return [
         "text",
         {"x": _n(t.x), "y": _n(t.y), "font-weight": "bold" if t.bold else "normal"} | style,

@@ -83,6 +83,8 @@ def _caption(places, lost, matched, flat):
         how = "The gradient is zero: there is nothing to match, and the estimates stand as they come."
     elif matched:
         how = "Each is scaled so that its mean, projected on the gradient, is the gradient. " + how
+    biased = [f"{NAMES[name]} {bias:.4f}" for name, (bias, _) in places.items() if bias > 0]
+    how += f"\nSquared bias: {', '.join(biased) or 'none'}."
     missing = f" Nothing along the gradient: {', '.join(lost)}." if lost else ""
     return (
         f"{how}{missing}\n"

@@ -141,7 +141,7 @@ def _gain_panel(logits, rewards, step_size, samples, baseline, gain, limits):
     if baseline != 0:
         bare = _bare(logits, rewards, int(samples))
         lines.append(Line(STEP_SIZES, bare, "b = 0", COLOURS["before"], dashed=True, width=1.5))
-    lines.append(Line(STEP_SIZES, gain, f"b = {baseline:z.1f}", COLOURS["constant"]))
+    lines.append(Line(STEP_SIZES, gain, f"b = {baseline:zg}", COLOURS["constant"]))
     marks, best = [*lines, Rule(step_size, vertical=True)], int(gain.argmax())
     if 0 < best < gain.size - 1:
         marks.append(Points(STEP_SIZES[[best]], gain[[best]], "best step", COLOURS["constant"]))

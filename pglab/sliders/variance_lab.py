@@ -109,18 +109,26 @@ def _noise_panel(weight, every, pair, answers):
         if every[name] is None or (dashed and weight == "none"):
             continue
         marks.append(_ellipse(every[name], pair, COLOURS[name], dashed))
-        reach += [np.abs(marks[-1].x).max(), np.abs(marks[-1].y).max()]
+        reach.append(_reach(every[name], pair))
     target = every["none"].gradient[pair]
     marks.append(Points(target[:1], target[1:], "exact", COLOURS["exact"]))
     if every[weight] is not None:
         centre = every[weight].mean[pair]
         marks.append(Points(centre[:1], centre[1:], NAMES[weight], COLOURS[weight], radius=3.0))
+    # The reach of every weight but the constant, so that the axes stand still while only b or the weight moves.
+    reach += [_reach(each, pair) for name, each in every.items() if each is not None and name != "constant"]
     limit = scale(max([*reach, *np.abs(target)]))
     if weight != "none":
         top = marks[0].y.argmax()
         marks.append(Text(marks[0].x[top], marks[0].y[top] + 0.05 * limit, NAMES["none"], COLOURS["none"]))
     x, y = (Axis(f"logit of {answers[i]}", -limit, limit) for i in pair)
     return Panel("How far off is one estimate?", marks, x, y, width=290, height=290)
+
+
+def _reach(estimate, pair):
+    """How far from 0 the ellipse goes, in either coordinate."""
+    deviations = np.sqrt(np.diag(estimate.covariance)[pair])
+    return float(np.max(np.abs(estimate.mean[pair]) + deviations))
 
 
 def _ellipse(estimate, pair, colour, dashed):

@@ -41,6 +41,11 @@ def _with_ratio(z, r):
     return lambda new, a: _weighted(new, r[a] * bandit.softmax(new)[a] / bandit.softmax(z)[a], a).mean(axis=0)
 
 
+def held_the_wrong_one(z, r, a):
+    log_pi = z.log_softmax(0)
+    return -((r[a] - (log_pi.exp() * r).sum()) * log_pi[a].detach()).mean()
+
+
 MISTAKES = [
     ("2a", lambda z, r, a: _weighted(z, r[a], a).sum(axis=0), "grows with the batch"),
     ("2a", lambda z, r, a: _weighted(z, r[a] * bandit.softmax(z)[a], a).mean(axis=0), "count twice"),
@@ -93,6 +98,10 @@ MISTAKES = [
     ("2c", lambda z, r, eta, n: _reuse(z, r, eta, n, second=_with_ratio(z, r)), "importance ratio"),
     ("2c", lambda z, r, eta, n: _reuse(z, r, eta * n, n), "along its mean"),
     ("2c", lambda z, r, eta, n: _reuse(z, r, -eta, n), "downhill"),
+    ("2c", lambda z, r, eta, n: _reuse(z, r, 1.0, n), "eta is missing"),
+    ("2a", lambda z, r, a: _weighted(z, r[a] - r[a].mean(), a).mean(axis=0), "notebook 03"),
+    ("2a", lambda z, r, a: _weighted(z, r[np.unique(a)], np.unique(a)).mean(axis=0), "counts twice"),
+    ("2b", held_the_wrong_one, "wrong factor"),
     (
         "2c",
         lambda z, r, eta, n: _reuse(

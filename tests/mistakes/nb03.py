@@ -36,6 +36,12 @@ def root_length(z, r):
     return sum(m @ b for m, b in zip(masses, r, strict=True)) / sum(m.sum() for m in masses)
 
 
+def nearly_right(z, r):
+    """What a search on a coarse grid finds."""
+    masses = [mass(a) for a in z]
+    return round(sum(m @ b for m, b in zip(masses, r, strict=True)) / sum(m.sum() for m in masses), 3)
+
+
 MISTAKES = [
     ("3a", lambda r: r - r.mean(), "own reward is still in the mean"),
     ("3a", lambda r: r - (r.sum() - r) / len(r), "How many others"),
@@ -47,6 +53,7 @@ MISTAKES = [
     ("3a", lambda r: r, "Nothing is subtracted"),
     ("3a", lambda r: (r - r.mean()) / r.std(ddof=1), "as GRPO does"),
     ("3a", lambda r: (r - r.mean()) / r.std(), "as GRPO does"),
+    ("3a", lambda r: (r - r.mean()) / (r.std(ddof=1) + 1e-4), "as GRPO does"),
     ("3a", lambda r: 2 * r, "right is"),
     ("3a", lambda r: r.mean(), "has shape ()"),
     ("3b", spoilt(value=[coin(0.05), coin(0.95)]), "'value': the least variance here is that of constant"),
@@ -58,7 +65,8 @@ MISTAKES = [
     ("3b", spoilt(none=[([1000.0, 0.0], [1.0, 0.0])] * 2), "hardly any noise"),
     ("3b", spoilt(none=[([0.0], [1.0]), coin(0.9)]), "two to six answers"),
     ("3b", spoilt(none=[([0.0, 1.0], [1.0, 0.0, 0.0]), coin(0.9)]), "as many rewards"),
-    ("3b", spoilt(none=[([0.0, np.nan], [1.0, 0.0]), coin(0.9)]), "Your code raised ValueError"),
+    ("3b", spoilt(none=[([0.0, np.nan], [1.0, 0.0]), coin(0.9)]), "must be finite"),
+    ("3b", spoilt(none=[([0.9, 0.1], [1.0, 0.0]), coin(0.9)]), "look like probabilities"),
     ("3b", [coin(0.9), coin(0.95)], "dictionary"),
     ("3c", lambda z, r: np.mean(each(z, r, bandit.optimal_baseline)), "should count for less"),
     ("3c", lambda z, r: np.sum(each(z, r, bandit.optimal_baseline)), "all of them at once"),
@@ -66,6 +74,7 @@ MISTAKES = [
     ("3c", lambda z, r: r.mean(), "counts the same"),
     ("3c", lambda z, r: bandit.optimal_baseline(z.ravel(), r.ravel()), "one big prompt"),
     ("3c", root_length, "not squared"),
+    ("3c", nearly_right, "right is 0.91505"),
     ("3c", lambda z, r: 0.0, "[[0.4, -0.2, 1.1, 0], [2, 0, 0, -1]]"),
     ("3c", lambda z, r: np.mean(each(z, r, lambda a, b: mass(a) @ b)), "above the fraction line"),
     ("3c", lambda z, r: each(z, r, bandit.optimal_baseline), "One number for all"),
