@@ -120,6 +120,21 @@ def _reset(page):
     _check_change(page, before)
 
 
+def test_all_panels_are_in_view_in_a_small_window(server, chromium):
+    """The variance lab beside the list of files: its third panel goes below, nothing is cut off."""
+    inside = "svg => svg.getBoundingClientRect().right <= svg.parentElement.getBoundingClientRect().right + 1"
+    with server.open(chromium, "03_baselines.ipynb", width=1000, height=800) as page:
+        page.evaluate(lab.RUN_ALL)
+        drawing = page.locator(DRAWING).first
+        drawing.scroll_into_view_if_needed()
+        stacked = "css => document.querySelector(css).viewBox.baseVal.height > 500"
+        page.wait_for_function(stacked, arg=DRAWING, timeout=20_000)
+        assert drawing.evaluate(inside)
+        page.set_viewport_size({"width": 1600, "height": 900})
+        page.wait_for_function(stacked.replace("> 500", "< 500"), arg=DRAWING, timeout=20_000)
+        assert drawing.evaluate(inside) and page.problems == []
+
+
 def test_the_picture_in_the_browser_is_the_stored_one(server, chromium):
     """SVG against matplotlib: the same picture to within the smoothing of edges and letters."""
     path = ROOT / "notebooks" / "01_the_exact_bandit.ipynb"

@@ -166,6 +166,32 @@ def test_the_rounding_error_of_a_browser_reaches_no_picture():
     assert spy.computed[0] == (0.0, 1.5)
 
 
+def test_a_narrow_window_gets_its_panels_below_one_another():
+    def picture(x):
+        return Picture([bars(["x"], [x], f"Panel {i}", low=-5, high=5) for i in range(3)], columns=3)
+
+    live = Explorer([Slider("x", "x", 1.0, -1, 2)], picture)
+    sent = []
+    live._drawing.send = lambda content, buffers=None: sent.append(content)
+
+    def shown(width):
+        live._on_message(None, {"width": width}, None)
+        frame = json.loads(live._drawing.frame)
+        return frame["columns"], frame["width"]
+
+    full = layout.scene(picture(1.0)).width
+    assert shown(2000) == (None, full) and sent == []
+    assert shown(round(0.75 * full)) == (None, full) and sent == []
+    columns, width = shown(round(0.75 * full) - 1)
+    assert columns == 2 and width < full and 0.75 * width <= 0.75 * full - 1
+    assert {f["columns"] for f in json.loads(sent[0]["frames"])} == {2}
+    live.move(x=0.5)
+    assert (
+        json.loads(live._drawing.frame)["columns"] == 2 and live.picture.columns == 3
+    )  # the stored one stays
+    assert shown(10)[0] == 1 and shown(2000) == (None, full)
+
+
 def test_an_error_in_a_picture_is_shown_to_the_reader_and_goes_away():
     def picture(x):
         return Picture(bars(["x"], [1 / x], "1 / x"))
@@ -478,7 +504,7 @@ async function start(first, value = 0) {
   const el = new Node("div");
   const stop = await front.default.render({ model, el });
   const svg = el.children[0];
-  return { control, model, svg, stop, key: () => svg.getAttribute("data-key") };
+  return { control, model, svg, stop, el, key: () => svg.getAttribute("data-key") };
 }
 """
 
@@ -611,6 +637,46 @@ def test_python_and_the_browser_write_the_same_keys(tmp_path):
     console.log(JSON.stringify(keys));
     """
     assert json.loads(run_in_node(tmp_path, body)) == [explorer._key([value]) for value in values]
+
+
+@node
+def test_frames_laid_out_for_another_width_are_dropped(tmp_path):
+    run_in_node(tmp_path, """
+    const wide = (key, ...e) => ({ ...frame(key, ...e), columns: null });
+    const narrow = (key, ...e) => ({ ...frame(key, ...e), columns: 1 });
+    const { control, model, svg, key } = await start(wide("0.000000", rect(5)));
+    model.fire("msg:custom", { frames: JSON.stringify([wide("1.000000", rect(6))]) });
+    model.set("frame", JSON.stringify(narrow("0.000000", rect(7))));
+    same(svg.children[0].getAttribute("height"), "7", "laid out anew");
+    control.set("value", 1);
+    same(key(), "0.000000", "the old neighbour is gone");
+    model.fire("msg:custom", { frames: JSON.stringify([wide("1.000000", rect(6)), narrow("1.000000", rect(8))]) });
+    control.fire("change:value");
+    same([key(), svg.children[0].getAttribute("height")], ["1.000000", "8"], "the new one is drawn");
+    """)  # fmt: skip
+
+
+@node
+def test_a_new_width_is_told_once_it_has_settled(tmp_path):
+    run_in_node(tmp_path, """
+    let changed;
+    globalThis.ResizeObserver = class {
+      constructor(f) { changed = f; }
+      observe() {}
+      disconnect() { changed = () => {}; }
+    };
+    const later = () => new Promise((done) => setTimeout(done, 200));
+    const { model, stop, el } = await start(frame("0.000000", rect(5)));
+    el.clientWidth = 800; changed(); el.clientWidth = 600; changed();
+    await later();
+    same(model.sent, [{ ready: true }, { width: 600 }], "one message");
+    changed(); await later();
+    el.clientWidth = 0; changed(); await later();
+    same(model.sent.length, 2, "nothing new, or hidden");
+    stop();
+    el.clientWidth = 500; changed(); await later();
+    same(model.sent.length, 2, "a closed view is silent");
+    """)  # fmt: skip
 
 
 @node

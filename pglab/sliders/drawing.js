@@ -1,8 +1,9 @@
 // The one front end of every explorer. It puts elements on the screen that Python has already
 // measured to the pixel; no arithmetic on the picture lives here.
 //
-// A frame is {key, width, height, narrowest, words, elements: [[tag, attributes, text], ...]}. Its key names
-// the stop of every control, so a frame may come ahead of time and waits until its key is chosen.
+// A frame is {key, columns, width, height, narrowest, words, elements: [[tag, attributes, text], ...]}. Its key names
+// the stop of every control, so a frame may come ahead of time and waits until its key is chosen. Its columns
+// say for how many panels side by side it was laid out: when the window changes, older frames are dropped.
 
 const SVG = "http://www.w3.org/2000/svg";
 const KEPT_FRAMES = 400;
@@ -51,12 +52,34 @@ function draw(svg, frame) {
 // The same words for the same stops as explorer.py writes: six decimals, no minus zero.
 const asWord = (value) => (typeof value === "number" ? (Number(value.toFixed(6)) || 0).toFixed(6) : String(value));
 
+// Tell of a new width once it has settled; a hidden element has none.
+function watchWidth(el, tell) {
+  if (typeof ResizeObserver === "undefined") return () => {};
+  let known = el.clientWidth;
+  let timer;
+  const observer = new ResizeObserver(() => {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      if (!el.clientWidth || el.clientWidth === known) return;
+      known = el.clientWidth;
+      tell(known);
+    }, 150);
+  });
+  observer.observe(el);
+  return () => {
+    clearTimeout(timer);
+    observer.disconnect();
+  };
+}
+
 async function render({ model, el }) {
   const svg = makeCanvas();
   el.classList.add("pglab-scroll");
   el.appendChild(svg);
   const frames = new Map();
+  let columns;
   const keep = (frame) => {
+    if (frame.columns !== columns) return;
     frames.set(frame.key, frame);
     if (frames.size > KEPT_FRAMES) frames.delete(frames.keys().next().value);
   };
@@ -72,6 +95,8 @@ async function render({ model, el }) {
   };
   const receive = () => {
     const frame = JSON.parse(model.get("frame"));
+    if (frame.columns !== columns) frames.clear();
+    columns = frame.columns;
     keep(frame);
     // A frame for stops the reader has already left is kept, not shown.
     if (frame.key === chosen() || !svg.children.length) draw(svg, frame);
@@ -82,8 +107,10 @@ async function render({ model, el }) {
   model.on("msg:custom", receiveAhead);
   controls.forEach((control) => events.forEach((event) => control.on(event, drawIfKnown)));
   receive();
-  model.send({ ready: true });
+  model.send({ ready: true, width: el.clientWidth });
+  const stopWatching = watchWidth(el, (width) => model.send({ width }));
   return () => {
+    stopWatching();
     model.off("change:frame", receive);
     model.off("msg:custom", receiveAhead);
     controls.forEach((control) => events.forEach((event) => control.off(event, drawIfKnown)));

@@ -6,6 +6,7 @@ does, and rounded text for nbval and screen readers. All three are made from one
 
 import html
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import anywidget
@@ -68,6 +69,7 @@ class Explorer(ipywidgets.VBox):
         self._picture_of = picture
         self._widgets = {name: control.widget() for name, control in self._controls.items()}
         self._sent, self._paused = set(), False
+        self._columns = None  # panels side by side in the reader's window; None as the picture says
         self._last = self.values
         self.picture = self._checked_picture(self._last)
         self._drawing = Drawing(
@@ -156,9 +158,10 @@ class Explorer(ipywidgets.VBox):
     def _frame(self, values, picture):
         key = self._key(values)
         self._sent.add(key)
-        scene = lay_out(picture)
+        scene = lay_out(picture if self._columns is None else replace(picture, columns=self._columns))
         size = {"width": scene.width, "height": scene.height, "narrowest": round(NARROWEST * scene.width)}
-        return {"key": key, "words": describe(picture), "elements": elements(scene)} | size
+        about = {"key": key, "columns": self._columns, "words": describe(picture)}
+        return about | {"elements": elements(scene)} | size
 
     def _on_move(self, _change):
         """A reader moved a control. An error here would end in a log that nobody reads: show it."""
@@ -190,10 +193,23 @@ class Explorer(ipywidgets.VBox):
         return [(name, way * k) for k in range(1, AHEAD + 1)]
 
     def _on_message(self, _widget, message, _buffers):
-        """A browser shows the drawing: send it the nearest stops of every control."""
-        if message.get("ready"):
+        """A browser shows the drawing, or its width has changed: fit it, send the nearest stops ahead."""
+        refitted = bool(message.get("width")) and self._fit(message["width"])
+        if message.get("ready") or refitted:
             self._sent.clear()
             self._send_ahead([(name, way) for name in self._controls for way in (-1, 1)])
+
+    def _fit(self, width):
+        """As many panels side by side as stay readable in so many pixels; whether that is a change."""
+        columns = self.picture.columns
+        while columns > 1 and NARROWEST * lay_out(replace(self.picture, columns=columns)).width > width:
+            columns -= 1
+        columns = None if columns == self.picture.columns else columns
+        if columns == self._columns:
+            return False
+        self._columns = columns
+        self._drawing.frame = json.dumps(self._frame(self._last, self.picture))
+        return True
 
     def _send_ahead(self, moves):
         frames = []
