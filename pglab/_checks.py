@@ -47,6 +47,13 @@ def vector(name, value, size=None, allow_minus_inf=False):
     return array
 
 
+def _single(name, value, wanted):
+    array = floats(name, value, wanted)
+    if array.ndim != 0:
+        raise ValueError(f"{name} has shape {array.shape}; it must be {wanted}.")
+    return float(array)
+
+
 def number(name, value, low=None, high=None):
     """One finite number, inside ``[low, high]`` where these are given."""
     wanted = "one finite number"
@@ -56,10 +63,7 @@ def number(name, value, low=None, high=None):
         wanted += f", at least {low}"
     elif high is not None:
         wanted += f", at most {high}"
-    array = floats(name, value, wanted)
-    if array.ndim != 0:
-        raise ValueError(f"{name} has shape {array.shape}; it must be {wanted}.")
-    result = float(array)
+    result = _single(name, value, wanted)
     outside = (low is not None and result < low) or (high is not None and result > high)
     if not np.isfinite(result) or outside:
         raise ValueError(f"{name} is {result}; it must be {wanted}.")
@@ -69,10 +73,7 @@ def number(name, value, low=None, high=None):
 def whole(name, value, low=None):
     """One whole number, at least ``low`` where that is given; 4.0 counts as 4."""
     wanted = "a whole number" + ("" if low is None else f", at least {low}")
-    array = floats(name, value, wanted)
-    if array.ndim != 0:
-        raise ValueError(f"{name} has shape {array.shape}; it must be {wanted}.")
-    result = float(array)
+    result = _single(name, value, wanted)
     if result % 1 != 0 or (low is not None and result < low):  # inf % 1 and nan % 1 are nan
         raise ValueError(f"{name} is {reprlib.repr(value)}; it must be {wanted}.")
     return int(result)

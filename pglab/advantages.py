@@ -161,7 +161,7 @@ def max_rl(rewards, mask=None):
     Source: Tajwar et al. 2026, Maximum likelihood reinforcement learning, arXiv 2602.02710.
     """
     rewards, mask = _rewards(rewards, mask)
-    if bool((_where(mask, rewards, 0.0) < 0).any()):
+    if bool((rewards < 0).any()):
         raise ValueError(
             "rewards holds a negative number; max_rl divides by the mean and needs rewards >= 0."
         )

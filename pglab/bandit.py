@@ -20,6 +20,7 @@ from pglab import _checks
 # The running example of the whole course: four answers to one prompt, the first and last right.
 EXAMPLE_LOGITS = (0.4, -0.2, 1.1, 0.0)
 EXAMPLE_REWARDS = (1.0, 0.0, 0.0, 1.0)
+EXAMPLE_ANSWERS = ('"4"', '"5"', '"22"', '"four"')  # to the prompt: What is 2 + 2?
 
 
 def _checked_logits(logits):

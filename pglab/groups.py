@@ -192,7 +192,7 @@ def moments(logits, rewards, advantage, size):
     score = score[p > 0]  # (A', A)
     centre = share @ score  # (K, A): mean score given the value
     counts = _multisets(values.size, size)
-    weight = counts * _advantage_table(values, counts, advantage) / size  # (M, K)
+    weight = counts * _advantage_table(values, counts, advantage, size) / size  # (M, K)
     odds = _multinomial(chance / chance.sum(), counts)  # (M,)
     mean = odds @ weight
     between = centre.T @ ((weight - mean).T * odds @ (weight - mean)) @ centre
@@ -204,9 +204,8 @@ def moments(logits, rewards, advantage, size):
     return mean @ centre, between + within
 
 
-def _advantage_table(values, counts, advantage):
+def _advantage_table(values, counts, advantage, size):
     """(M, K): the advantage of a sample that earned value k in group m; 0 where none did."""
-    size = int(counts[0].sum())
     rows = max(1, CHUNK // size)
     return np.concatenate(
         [_advantages(values, counts[i : i + rows], advantage, size) for i in range(0, len(counts), rows)]

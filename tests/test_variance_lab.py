@@ -1,15 +1,14 @@
 """Notebook 03's explorers: every number they show, computed again by another road."""
 
-import itertools
-
 import numpy as np
 import pytest
+from test_groups import by_tuples
 
 from pglab import bandit, sliders
 from pglab.figures import COLOURS, NAMES, Bars, Line, Picture, Points, Rule, atlas, describe
 from pglab.sliders import weights
 from pglab.sliders.atlas import MATCHED
-from pglab.sliders.variance_lab import SCALES, scale
+from pglab.sliders.ends import ENDS, end_for
 
 LOGITS, REWARDS = np.array(bandit.EXAMPLE_LOGITS), np.array(bandit.EXAMPLE_REWARDS)
 SHIFTED = np.array([2.0, 0.5, 0.5, -1.0])
@@ -30,13 +29,13 @@ def written_out(name, r, values):
 
 def all_tuples(name, logits, rewards, size, b):
     """Mean and covariance of the estimate by going through every ordered group."""
-    p, score = bandit.softmax(logits), bandit.score_matrix(logits)
-    values = {"none": 0.0, "constant": b, "value": p @ rewards, "optimal": best_by_search(logits, rewards)}
-    groups = [list(group) for group in itertools.product(range(len(p)), repeat=size)]
-    odds = np.array([p[group].prod() for group in groups])
-    estimates = np.array([written_out(name, rewards[g], values) @ score[g] / size for g in groups])
-    mean = odds @ estimates
-    return mean, (estimates - mean).T * odds @ (estimates - mean)
+    values = {
+        "none": 0.0,
+        "constant": b,
+        "value": bandit.softmax(logits) @ rewards,
+        "optimal": best_by_search(logits, rewards),
+    }
+    return by_tuples(logits, rewards, lambda r: np.array([written_out(name, row, values) for row in r]), size)
 
 
 def best_by_search(logits, rewards):
@@ -234,8 +233,8 @@ def test_what_notebook_03_says_can_be_found_in_the_lab():
 
 
 def test_axes_jump_between_fixed_ends():
-    assert scale(0.1) == 0.2 and scale(0.18) == 0.2 and scale(0.181) == 0.5
-    assert scale(0) == SCALES[0] and scale(1e4) == 1.2e4
+    assert end_for(0.1) == 0.2 and end_for(0.18) == 0.2 and end_for(0.181) == 0.5
+    assert end_for(0) == ENDS[0] and end_for(1e4) == 1.2e4
 
 
 # ---- The atlas

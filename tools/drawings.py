@@ -228,7 +228,7 @@ def _grid_in_words():
 
 # --- The REINFORCE loop ------------------------------------------------------------------------
 
-ANSWERS = ('"4"', '"5"', '"22"', '"four"')  # to "What is 2 + 2?"; the loop is drawn for the first
+ANSWERS = bandit.EXAMPLE_ANSWERS  # the loop is drawn for the first
 # In the order of the loop: (name, formula, what happens, a remark, what the gradient does, colour)
 STATIONS = (
     ("Sample", "a ~ π",

@@ -62,15 +62,15 @@ def _batch_estimate(answer):
                 lambda z, r, a: _weighted(z, r[a], a).sum(axis=0),
                 "This is the sum over the batch; it grows with the batch. The estimate is its mean.",
             ),
-            (
-                lambda z, r, a: _weighted(z, r[a] * bandit.softmax(z)[a], a).mean(axis=0),
-                "The probabilities count twice: likely answers are drawn often already. "
-                "In a mean over samples no probability appears.",
-            ),
-            (
-                lambda z, r, a: _weighted(z, r[a] * bandit.softmax(z)[a], a).sum(axis=0),
-                "The probabilities count twice: likely answers are drawn often already. "
-                "In a mean over samples no probability appears.",
+            *(
+                (
+                    lambda z, r, a, average=average: average(
+                        _weighted(z, r[a] * bandit.softmax(z)[a], a), axis=0
+                    ),
+                    "The probabilities count twice: likely answers are drawn often already. "
+                    "In a mean over samples no probability appears.",
+                )
+                for average in (np.mean, np.sum)
             ),
             (
                 lambda z, r, a: bandit.exact_gradient(z, r),

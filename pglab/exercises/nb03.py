@@ -48,17 +48,13 @@ def _leave_one_out(answer):
                 lambda r: r,
                 "Nothing is subtracted yet. The baseline is the mean of the other rewards.",
             ),
-            (
-                advantages.grpo,
-                "This divides by the standard deviation, as GRPO does. Leave-one-out only subtracts.",
-            ),
-            (
-                lambda r: advantages.grpo(r, eps=0),
-                "This divides by the standard deviation, as GRPO does. Leave-one-out only subtracts.",
-            ),
-            (
-                lambda r: advantages.grpo(r, eps=0, ddof=0),
-                "This divides by the standard deviation, as GRPO does. Leave-one-out only subtracts.",
+            *(
+                (wrong, "This divides by the standard deviation, as GRPO does. Leave-one-out only subtracts.")
+                for wrong in (
+                    advantages.grpo,
+                    lambda r: advantages.grpo(r, eps=0),
+                    lambda r: advantages.grpo(r, eps=0, ddof=0),
+                )
             ),
             (
                 lambda r: r - r.sum() / (r.size - 1),

@@ -7,11 +7,23 @@ into a notebook; it takes ordinary matplotlib figures as well.
 
 from pglab.figures.atlas import atlas
 from pglab.figures.palette import COLOURS, NAMES
-from pglab.figures.picture import Axis, Bars, Line, Panel, Picture, Points, Rule, Text, bars, curves
+from pglab.figures.picture import (
+    Axis,
+    Bars,
+    Line,
+    Panel,
+    Picture,
+    Points,
+    Rule,
+    Text,
+    bars,
+    curves,
+    named_axis,
+)
 from pglab.figures.show import show
 from pglab.figures.text import describe, numbers
 
 __all__ = [
     "COLOURS", "NAMES", "Axis", "Bars", "Line", "Panel", "Picture", "Points", "Rule", "Text", "atlas", "bars", "curves",
-    "describe", "numbers", "show",
+    "describe", "named_axis", "numbers", "show",
 ]  # fmt: skip

@@ -55,14 +55,15 @@ def _panel(panel, left, top):
     frame = Frame(panel, left, top)
     primitives = [Label(left + LEFT, top + 16, panel.title, palette.INK, TITLE, bold=True)]
     primitives += _grid(frame, panel) + _key(panel, left + LEFT, top + 33)
-    points = [mark for mark in panel.marks if isinstance(mark, Points)]
+    dots, words = [], []
     for mark in panel.marks:
-        if not isinstance(mark, Points):
+        if isinstance(mark, Points):
+            dots += _dots(mark, frame)
+            words += mark.labels or ("",) * mark.x.size
+        else:
             primitives += _DRAW[type(mark)](mark, frame)
-    primitives += _point_labels(points, frame)
-    for mark in points:  # on top: the rim of a word must not hide a dot
-        primitives += _draw_points(mark, frame)
-    return primitives + _end_labels(panel, frame)
+    # The dots lie on top: the rim of a word must not hide one.
+    return primitives + beside(dots, words, frame) + dots + _end_labels(panel, frame)
 
 
 def _grid(frame, panel):
@@ -162,7 +163,7 @@ def _inside(points, frame):
     return points
 
 
-def _draw_points(mark, frame):
+def _dots(mark, frame):
     primitives = []
     for x, y in _inside(_pixels(mark.x, mark.y, frame), frame):
         # A dot outside the panel keeps its place in the list, with nothing to see.
@@ -170,15 +171,6 @@ def _draw_points(mark, frame):
         place = (float(x), float(y)) if seen else (frame.left, frame.bottom)
         primitives.append(Dot(*place, mark.radius if seen else 0.0, mark.colour))
     return primitives
-
-
-def _point_labels(points, frame):
-    """The words of all dots of a panel, where they cover neither each other nor a dot."""
-    dots, words = [], []
-    for mark in points:
-        dots += _draw_points(mark, frame)
-        words += mark.labels or ("",) * mark.x.size
-    return beside(dots, words, frame)
 
 
 def _draw_rule(mark, frame):

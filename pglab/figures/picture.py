@@ -215,6 +215,11 @@ class Picture:
         object.__setattr__(self, "panels", panels)
 
 
+def named_axis(names):
+    """The axis below bars at 0, 1, 2, ...: a name under each."""
+    return Axis(low=-0.6, high=len(names) - 0.4, ticks=tuple(enumerate(names)))
+
+
 def bars(
     names, heights, title, y_label="", colour=palette.BLUE, values=".3f", low=None, high=None, width=330
 ):
@@ -245,7 +250,7 @@ def bars(
     return Panel(
         title,
         [Bars(places, heights, colour=colour, values=values)],
-        x=Axis(low=-0.6, high=heights.size - 0.4, ticks=tuple(zip(places.tolist(), names, strict=True))),
+        x=named_axis(names),
         y=Axis(y_label, low, high),
         width=width,
     )

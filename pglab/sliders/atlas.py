@@ -5,9 +5,9 @@ import numpy as np
 from pglab import bandit
 from pglab.figures import NAMES, Picture, atlas
 from pglab.sliders.controls import Choice, Slider
+from pglab.sliders.ends import end_for
 from pglab.sliders.explorer import Explorer
-from pglab.sliders.four_answers import ANSWERS, eight_sliders, values_of
-from pglab.sliders.variance_lab import BASELINE_ENDS, scale
+from pglab.sliders.four_answers import ANSWERS, LIMIT, eight_sliders, values_of
 from pglab.sliders.weights import WEIGHTS, moments
 
 AS_THEY_COME, MATCHED = "as they come", "step size matched"
@@ -34,9 +34,7 @@ def estimator_atlas(
     controls = eight_sliders(logits, rewards, answers)
     controls += [
         Slider("size", "samples G", size, 2, 16, 1, group="the estimates"),
-        Slider(
-            "baseline", "constant b", baseline, -BASELINE_ENDS, BASELINE_ENDS, 0.05, group="the estimates"
-        ),
+        Slider("baseline", "constant b", baseline, -LIMIT, LIMIT, 0.05, group="the estimates"),
         Choice("scaling", "compare", AS_THEY_COME, (AS_THEY_COME, MATCHED), group="the estimates"),
     ]
 
@@ -69,8 +67,8 @@ def picture(logits, rewards, size, baseline, matched=False):
     places = {name: (e.squared_bias, e.variance) for name, e in estimates.items() if e is not None}
     lost = [NAMES[name] for name, estimate in estimates.items() if estimate is None]
     # A constant far off would squeeze all others into a corner: it may stand at the border.
-    up = scale(max(pair[1] for name, pair in places.items() if name != "constant"))
-    right = max(scale(max(pair[0] for pair in places.values())), up / 4)
+    up = end_for(max(pair[1] for name, pair in places.items() if name != "constant"))
+    right = max(end_for(max(pair[0] for pair in places.values())), up / 4)
     panel = atlas(places, f"{len(places)} estimators, {size} samples each", (right, up), width=760)
     title = f"Squared bias against variance, {size} samples, {MATCHED if matched else AS_THEY_COME}"
     return Picture(panel, title, _caption(places, lost, matched, flat))

@@ -174,9 +174,9 @@ class Explorer(ipywidgets.VBox):
             self._note.value = f"<b>No picture for this setting; the last one stands above.</b> {words}"
 
     def _redraw(self):
-        before, self._last = self._last, self.values
-        self.picture = self._checked_picture(self._last)
-        self._note.value = ""
+        before, now = self._last, self.values
+        self.picture = self._checked_picture(now)
+        self._last, self._note.value = now, ""
         self._drawing.frame = json.dumps(self._frame(self._last, self.picture))
         self._send_ahead(self._likely_next(before, self._last))
 

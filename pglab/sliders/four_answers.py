@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from pglab import _checks
+from pglab import _checks, bandit
 from pglab.sliders.controls import Slider
 
 LIMIT = 3.0
-ANSWERS = ('"4"', '"5"', '"22"', '"four"')  # to the prompt: What is 2 + 2?
+ANSWERS = bandit.EXAMPLE_ANSWERS
 
 
 def eight_sliders(logits, rewards, answers):

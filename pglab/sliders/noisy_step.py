@@ -7,6 +7,7 @@ import numpy as np
 from pglab import _checks, bandit, groups
 from pglab.figures import COLOURS, Axis, Bars, Line, Panel, Picture, Points, Rule, Text
 from pglab.sliders.controls import Slider
+from pglab.sliders.ends import end_for
 from pglab.sliders.explorer import Explorer
 
 STEP_SIZES = np.linspace(0.0, 20.0, 81)
@@ -145,10 +146,9 @@ def _gain_panel(logits, rewards, step_size, samples, baseline, gain, limits):
     marks, best = [*lines, Rule(step_size, vertical=True)], int(gain.argmax())
     if 0 < best < gain.size - 1:
         marks.append(Points(STEP_SIZES[[best]], gain[[best]], "best step", COLOURS["constant"]))
-    # The smallest of a few fixed scales: curves fill the panel and do not jump at every move.
     width = limits[1] - limits[0]
     highest, lowest = max(line.y.max() for line in lines), min(line.y.min() for line in lines)
-    high = width * next((share for share in GAINS if highest <= 0.95 * share * width), 1.0)
+    high = width * min(1.0, end_for(highest / width, GAINS, full=0.95))  # no gain is larger than the range
     low = -high / 3 if lowest > -high / 3 else -high
     return Panel(f"Expected gain in J, N = {int(samples)}", marks, Axis("step size", 0, STEP_SIZES[-1]),
                  Axis("J after the step minus J before", low, high), width=430)  # fmt: skip

@@ -3,12 +3,13 @@
 import numpy as np
 
 from pglab import bandit
-from pglab.figures import COLOURS, Axis, Bars, Panel, Picture
+from pglab.figures import COLOURS, Axis, Bars, Panel, Picture, named_axis
 from pglab.sliders.controls import Slider
+from pglab.sliders.ends import end_for
 from pglab.sliders.explorer import Explorer
 from pglab.sliders.four_answers import ANSWERS, eight_sliders, values_of
 
-GRADIENT_SCALES = (0.5, 2.0)
+GRADIENT_ENDS = (0.5, 2.0)
 
 
 def one_step(logits=bandit.EXAMPLE_LOGITS, rewards=bandit.EXAMPLE_REWARDS, step_size=2.0, answers=ANSWERS):
@@ -52,7 +53,7 @@ def picture(logits, rewards, step_size, answers=ANSWERS):
     """
     gradient = bandit.exact_gradient(logits, rewards)
     stepped = logits + step_size * gradient
-    names = Axis(low=-0.6, high=gradient.size - 0.4, ticks=tuple(enumerate(answers)))
+    names = named_axis(answers)
     panels = (
         _gradient_panel(gradient, names),
         _probability_panel(bandit.softmax(logits), bandit.softmax(stepped), names),
@@ -63,9 +64,7 @@ def picture(logits, rewards, step_size, answers=ANSWERS):
 
 def _gradient_panel(gradient, names):
     colours = tuple(COLOURS["up"] if g >= 0 else COLOURS["down"] for g in gradient)
-    # The smallest of a few fixed scales: bars stay readable and do not jump at every move.
-    largest = np.abs(gradient).max()
-    limit = next((scale for scale in GRADIENT_SCALES if largest <= 0.85 * scale), 1.2 * largest)
+    limit = end_for(np.abs(gradient).max(), GRADIENT_ENDS, full=0.85)
     bars = Bars(np.arange(gradient.size), gradient, colour=colours, values=".3f")
     return Panel("Gradient of J", bars, x=names, y=Axis("for each logit", -limit, limit), width=350)
 

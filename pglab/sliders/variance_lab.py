@@ -5,16 +5,14 @@ from itertools import combinations
 import numpy as np
 
 from pglab import bandit
-from pglab.figures import COLOURS, NAMES, Axis, Bars, Line, Panel, Picture, Points, Rule, Text
+from pglab.figures import COLOURS, NAMES, Axis, Bars, Line, Panel, Picture, Points, Rule, Text, named_axis
 from pglab.sliders.controls import Choice, Slider
+from pglab.sliders.ends import end_for
 from pglab.sliders.explorer import Explorer
-from pglab.sliders.four_answers import ANSWERS, eight_sliders, values_of
+from pglab.sliders.four_answers import ANSWERS, LIMIT, eight_sliders, values_of
 from pglab.sliders.weights import GROUPED, WEIGHTS, baseline_of, moments
 
-# Ends of axes: few, so that they do not jump at every move.
-SCALES = tuple(round(digit * 10.0**power, 6) for power in range(-3, 3) for digit in (1, 2, 5))
 CIRCLE = np.linspace(0, 2 * np.pi, 73)
-BASELINE_ENDS = 3.0
 
 
 def variance_lab(
@@ -44,7 +42,7 @@ def variance_lab(
     controls += [
         Choice("weight", "weight", NAMES[weight], tuple(by_words), group="the estimate"),
         Slider("size", "samples G", size, 1, 16, 1, group="the estimate"),
-        Slider("baseline", "constant b", baseline, -BASELINE_ENDS, BASELINE_ENDS, 0.05, group="the estimate"),
+        Slider("baseline", "constant b", baseline, -LIMIT, LIMIT, 0.05, group="the estimate"),
         Choice("pair", "noise of", list(pairs)[1], tuple(pairs), group="the estimate"),
     ]
 
@@ -83,11 +81,6 @@ def picture(logits, rewards, weight, size, baseline, pair=(0, 2), answers=ANSWER
     return Picture(panels, title, _caption(weight, every, logits, rewards, size, baseline), columns=3)
 
 
-def scale(largest):
-    """The end of an axis: the smallest of a few fixed ones that leaves some room."""
-    return next((scale for scale in SCALES if largest <= 0.9 * scale), 1.2 * largest)
-
-
 def _gradient_panel(weight, every, answers):
     gradient, chosen = every["none"].gradient, every[weight]
     x = np.arange(gradient.size)
@@ -96,9 +89,10 @@ def _gradient_panel(weight, every, answers):
     if chosen is not None:
         marks.append(Bars(x + 0.2, chosen.mean, "mean estimate", COLOURS[weight], 0.36, ".3f"))
         largest = max(largest, np.abs(chosen.mean).max())
-    names = Axis(low=-0.6, high=gradient.size - 0.4, ticks=tuple(enumerate(answers)))
-    limit = max(0.1, scale(1.1 * largest))
-    return Panel("Is it right on average?", marks, names, Axis("", -limit, limit), width=320, height=290)
+    limit = max(0.1, end_for(1.1 * largest))
+    return Panel(
+        "Is it right on average?", marks, named_axis(answers), Axis("", -limit, limit), width=320, height=290
+    )
 
 
 def _noise_panel(weight, every, pair, answers):
@@ -117,7 +111,7 @@ def _noise_panel(weight, every, pair, answers):
         marks.append(Points(centre[:1], centre[1:], NAMES[weight], COLOURS[weight], radius=3.0))
     # The reach of every weight but the constant, so that the axes stand still while only b or the weight moves.
     reach += [_reach(each, pair) for name, each in every.items() if each is not None and name != "constant"]
-    limit = scale(max([*reach, *np.abs(target)]))
+    limit = end_for(max([*reach, *np.abs(target)]))
     if weight != "none":
         top = marks[0].y.argmax()
         marks.append(Text(marks[0].x[top], marks[0].y[top] + 0.05 * limit, NAMES["none"], COLOURS["none"]))
@@ -146,14 +140,12 @@ def _variance_panel(weight, every, logits, rewards, size, baseline):
     )
     b = np.linspace(low, high, 61)
     best, least = baseline_of("optimal", logits, rewards, 0.0), every["optimal"].variance
-    curvature = (every["none"].variance - least) / best**2 if abs(best) > 1e-9 else None
-    if curvature is None:  # b = 0 is the best already: take the curvature from another point
-        curvature = moments("constant", logits, rewards, size, 1.0).variance - least
+    curvature = bandit.softmax(logits) @ (bandit.score_matrix(logits) ** 2).sum(axis=1) / size
     marks = [Line(b, least + curvature * (b - best) ** 2, colour=COLOURS["constant"])]
     for name in GROUPED:
         if every[name] is not None:
             marks.append(Rule(every[name].variance, NAMES[name], COLOURS[name]))
-    top = scale(max(1.6 * every[name].variance for name in ("none", "value", "optimal")))
+    top = end_for(max(1.6 * every[name].variance for name in ("none", "value", "optimal")))
     for name in ("none", "value", "optimal", "constant"):
         marks.append(
             _dot(name, weight, baseline_of(name, logits, rewards, baseline), every[name].variance, top)
