@@ -38,16 +38,40 @@ def floating(name, value, wanted):
     return array.astype(np.float64)
 
 
+def like(name, value, other, wanted):
+    """``value`` as a floating-point array of the kind of ``other``, and on its device.
+
+    Numbers, lists, and NumPy arrays beside a tensor take the precision of ``other``; other arrays
+    keep their own. A tensor beside a NumPy array is refused: which of the two the result should be
+    is not ours to guess.
+
+    Raises:
+      ValueError: anything that is not made of real numbers; a tensor where ``other`` is none.
+    """
+    xp = namespace(other)
+    if xp is np and namespace(value) is not np:
+        raise ValueError(f"{name} is a tensor beside a NumPy array; hand in both as one kind, {wanted}.")
+    array = floating(name, value, wanted)
+    if namespace(array) is not np:
+        return array.to(other.device, array.dtype if array.ndim else other.dtype)
+    if xp is not np:  # a copy: torch reads no array that is read-only or runs backwards
+        return xp.as_tensor(array.copy(), dtype=other.dtype, device=other.device)
+    return array if isinstance(value, np.ndarray) and value.ndim else array.astype(other.dtype)
+
+
 def boolean(name, mask, like):
     """``mask`` as booleans, of the same kind and shape as ``like``; None means that all count.
 
     Raises:
-      ValueError: another shape (nothing is broadcast), entries other than False, True, 0 and 1.
+      ValueError: another shape (nothing is broadcast), another type than booleans or whole numbers,
+        entries other than False, True, 0 and 1.
     """
     xp = namespace(like)
     if mask is None:
         return xp.ones_like(like, dtype=bool if xp is np else xp.bool)
     wanted = f"booleans of shape {tuple(like.shape)}, True where an entry counts"
+    if _has_fractions(name, mask, wanted):
+        raise ValueError(f"{name} is of a floating-point type; it must be {wanted}.")
     mask = floating(name, mask, wanted)
     if tuple(mask.shape) != tuple(like.shape):
         raise ValueError(f"{name} has shape {tuple(mask.shape)}; it must be {wanted}.")
@@ -57,3 +81,10 @@ def boolean(name, mask, like):
     if xp is not np:  # the mask may be a NumPy array, or lie on another device
         return xp.as_tensor(counts, device=like.device)
     return counts if namespace(mask) is np else counts.cpu().numpy()
+
+
+def _has_fractions(name, value, wanted):
+    """Whether the type of an array is a floating-point one: such a mask may be weights in the wrong place."""
+    if namespace(value) is not np:
+        return value.is_floating_point()
+    return _checks.real(name, value, wanted).dtype.kind == "f"

@@ -106,8 +106,9 @@ BAD_REWARDS = {
 BAD_MASKS = {
     "one group": ([True, True, False], "mask has shape (3,); it must be booleans of shape (2, 3)"),
     "one column": ([[True], [True]], "mask has shape (2, 1)"),  # NumPy would broadcast both
-    "halves": ([[0.5, 1, 1], [1, 1, 1]], "mask holds something other than 0 and 1"),
-    "NaN": (np.where(np.eye(2, 3) > 0, np.nan, 1), "mask holds something other than 0 and 1"),
+    "two": ([[2, 1, 1], [1, 1, 1]], "mask holds something other than 0 and 1"),
+    "weights": ([[0.0, 1.0, 1.0], [1, 1, 1]], "mask is of a floating-point type"),
+    "NaN": (np.where(np.eye(2, 3) > 0, np.nan, 1), "mask is of a floating-point type"),
     "words": (["yes", "no"], "mask is ['yes', 'no']"),
 }
 BAD_OPTIONS = [

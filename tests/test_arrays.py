@@ -1,5 +1,6 @@
 """NumPy arrays and torch tensors alike: each keeps its kind, and a mask is never broadcast."""
 
+import itertools
 import subprocess
 import sys
 
@@ -86,13 +87,12 @@ def test_a_long_value_is_shortened_in_the_message():
 LIKE = {"array": np.array([0.5, 0.5, np.nan]), "tensor": torch.tensor([0.5, 0.5, torch.nan])}
 MASKS = [
     [True, False, True],
-    (1, 0, 1.0),
+    (1, 0, 1),
     np.array([1, 0, 1], np.int8),
     np.array([True, False, True]),
     torch.tensor([True, False, True]),
     torch.tensor([1, 0, 1]),
-    torch.tensor([1, 0, 1], dtype=torch.bfloat16),  # NumPy cannot read this one by itself
-    torch.tensor([1.0, 0.0, 1.0], requires_grad=True),
+    torch.tensor([1, 0, 1], dtype=torch.uint8),
 ]
 
 
@@ -121,10 +121,12 @@ SHAPE = "it must be booleans of shape (3,), True where an entry counts."
         (True, f"mask has shape (); {SHAPE}"),  # NumPy would broadcast these four
         ([True], f"mask has shape (1,); {SHAPE}"),
         ([[True, True, True]], f"mask has shape (1, 3); {SHAPE}"),
-        (torch.ones(2, 3), f"mask has shape (2, 3); {SHAPE}"),
-        ([1, 0.5, 1], f"mask holds something other than 0 and 1; {SHAPE}"),
+        (torch.ones(2, 3, dtype=bool), f"mask has shape (2, 3); {SHAPE}"),
+        ([1, 2, 1], f"mask holds something other than 0 and 1; {SHAPE}"),
+        ([1.0, 0.0, 1.0], f"mask is of a floating-point type; {SHAPE}"),
+        (torch.ones(3), f"mask is of a floating-point type; {SHAPE}"),
         (torch.tensor([1, -1, 0]), f"mask holds something other than 0 and 1; {SHAPE}"),
-        ([1, np.nan, 1], f"mask holds something other than 0 and 1; {SHAPE}"),
+        ([1, np.nan, 1], f"mask is of a floating-point type; {SHAPE}"),
         (["a", "b", "c"], f"mask is ['a', 'b', 'c']; {SHAPE}"),
         (torch.tensor([1j, 0, 0]), f"mask is a complex tensor; {SHAPE}"),
     ],
@@ -133,3 +135,60 @@ def test_words_about_masks(mask, message, like):
     with pytest.raises(ValueError) as caught:
         _arrays.boolean("mask", mask, like)
     assert str(caught.value) == message
+
+
+# ---- One array beside another
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("value", [3, 3.0, np.float64(3), np.array(3.0), [3, 3], (3.0, 3.0), [True, False]])
+def test_numbers_and_lists_take_the_precision_of_their_neighbour(value, dtype):
+    beside = np.ones(2, dtype)
+    result = _arrays.like("x", value, beside, WANTED)
+    assert result.dtype == dtype and result.tolist() == np.asarray(value, dtype).tolist()
+    tensor = _arrays.like("x", value, torch.tensor(beside), WANTED)
+    assert tensor.dtype == torch.tensor(beside).dtype and tensor.tolist() == result.tolist()
+    scalar = _arrays.like("x", torch.tensor(3), torch.tensor(beside), WANTED)
+    assert scalar.dtype == torch.tensor(beside).dtype and scalar.item() == 3
+
+
+def test_arrays_beside_arrays_and_tensors_beside_tensors_keep_theirs():
+    for theirs, ours in itertools.product([np.float32, np.float64], repeat=2):
+        assert _arrays.like("x", np.ones(2, ours), np.ones(2, theirs), WANTED).dtype == ours
+    single, double = torch.ones(2, requires_grad=True), torch.ones(2, dtype=torch.float64)
+    assert _arrays.like("x", single, double, WANTED) is single
+    assert _arrays.like("x", double, single, WANTED) is double
+    assert _arrays.like("x", torch.ones(2, dtype=torch.float16), double, WANTED).dtype == torch.float32
+    assert _arrays.like("x", np.ones(2, np.float16), np.ones(2), WANTED).dtype == np.float32
+
+
+@pytest.mark.filterwarnings("error")
+def test_an_array_that_torch_cannot_read_itself():
+    backwards, readonly = np.arange(3.0)[::-1], np.array([2.0, 1.0, 0.0])
+    readonly.flags.writeable = False
+    for array in (backwards, readonly, np.array([2.0, 1.0, 0.0])):
+        tensor = _arrays.like("x", array, torch.ones(3, dtype=torch.float64), WANTED)
+        assert tensor.tolist() == [2, 1, 0]
+        tensor[:] = 7
+        assert array.tolist() == [2, 1, 0]  # nothing is shared
+    assert _arrays.like("x", backwards, torch.ones(3), WANTED).dtype == torch.float32
+
+
+def test_it_goes_to_the_device_of_its_neighbour():
+    beside = torch.ones(2, device="meta")
+    for value in (torch.ones(2), np.ones(2), 1.0, torch.tensor(1.0)):
+        assert _arrays.like("x", value, beside, WANTED).device == beside.device
+
+
+@pytest.mark.parametrize("value", [torch.ones(2), torch.tensor(1.0), torch.ones(2, requires_grad=True)])
+def test_a_tensor_beside_an_array_is_refused(value):
+    with pytest.raises(ValueError) as caught:
+        _arrays.like("x", value, np.ones(2), WANTED)
+    assert str(caught.value) == f"x is a tensor beside a NumPy array; hand in both as one kind, {WANTED}."
+
+
+@pytest.mark.parametrize("beside", LIKE.values(), ids=LIKE)
+def test_what_is_no_number_is_refused_beside_either(beside):
+    for value in (["a"], None, [[1], [1, 2]], [1j]):
+        with pytest.raises(ValueError, match=r"^x is .* it must be numbers of shape \(n,\)\.$"):
+            _arrays.like("x", value, beside, WANTED)

@@ -14,7 +14,7 @@ PACKAGE = Path(pglab.__file__).parent
 # Bottom to top. Helpers that any room may use come first; `environment` needs no room at all.
 HELPERS = ["_checks", "_arrays", "_masked"]
 ROOMS = [
-    "environment", "bandit", "gaussian", "groups", "mdp", "returns", "advantages", "kl", "constraints",
+    "environment", "bandit", "gaussian", "groups", "returns", "mdp", "advantages", "kl", "constraints", "steps",
     "logprobs", "losses", "lm", "sampling", "tasks", "oracle", "diagnostics", "algorithms", "training",
     "museum", "figures", "sliders", "exercises",
 ]  # fmt: skip

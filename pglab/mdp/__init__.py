@@ -1,0 +1,42 @@
+"""Finite-horizon tabular Markov decision processes, exact in float64: every trajectory counted.
+
+A state s, an action a drawn from pi(a | s), a reward, a next state drawn from P(s' | s, a), and
+so on for a fixed number of steps. For a language model a state is a prompt with the tokens so
+far, an action is the next token, and P only appends it, unless a tool answers.
+
+Notation, kept in every notebook:
+
+    tau = (s_0, a_0, r_0, s_1, a_1, r_1, ...)              a trajectory
+    p(tau) = P(s_0) prod_t pi(a_t | s_t) P(s_{t+1} | s_t, a_t)
+    J = E[sum_t gamma^t r_t]                               the objective
+    w_t                                                    the weight of step t's score
+    g_hat = sum_t w_t grad log pi(a_t | s_t)               the estimate from one trajectory
+
+A policy is a table of logits, shape (S, A): one softmax in each state. ``trajectories`` counts
+paths, ``values`` goes backwards through time; the two routes share no code, and each checks the other.
+
+Sources: Sutton and Barto (2nd ed.), chapters 3 and 13; Spinning Up, Intro to policy optimization.
+"""
+
+from pglab.mdp.batches import batch_estimate, sampled_batch_estimate
+from pglab.mdp.critics import gae_mean, gae_moments, gae_weights
+from pglab.mdp.model import TabularMDP
+from pglab.mdp.moments import (
+    WEIGHTS,
+    covariance,
+    covariance_trace,
+    estimates,
+    exact_gradient,
+    moments,
+    weights,
+)
+from pglab.mdp.search_agent import ACTIONS, LOGITS, STATES, search_agent
+from pglab.mdp.trajectories import Trajectories, trajectories
+from pglab.mdp.values import Values, objective, objective_gradient, occupancy, values
+
+__all__ = [
+    "ACTIONS", "LOGITS", "STATES", "WEIGHTS", "TabularMDP", "Trajectories", "Values", "batch_estimate",
+    "covariance", "covariance_trace", "estimates", "exact_gradient", "gae_mean", "gae_moments", "gae_weights",
+    "moments", "objective", "objective_gradient", "occupancy", "sampled_batch_estimate", "search_agent",
+    "trajectories", "values", "weights",
+]  # fmt: skip

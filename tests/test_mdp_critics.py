@@ -1,0 +1,152 @@
+"""GAE with any critic: weights by plain loops, the mean by two routes, the variance one trajectory at a time."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from pglab import advantages, mdp, returns
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+AGENT, LOGITS = mdp.search_agent(horizon=3), np.array(mdp.LOGITS)
+NONSENSE = np.random.default_rng(0).normal(size=(3, 5))
+LAMS = np.array([0.0, 0.3, 0.95, 1.0])
+
+
+def gae_by_loops(paths, critic, gamma, lam, last=0.0):
+    """The definition: for every step the decaying sum over all later TD errors."""
+    table = np.zeros(paths.actions.shape)
+    for i, row in enumerate(table):
+        n = int(paths.mask[i].sum())
+        v = [critic[t, paths.states[i, t]] for t in range(n)] + [last if np.ndim(last) == 0 else last[i]]
+        delta = [paths.rewards[i, t] + gamma * v[t + 1] - v[t] for t in range(n)]
+        for t in range(n):
+            row[t] = sum((gamma * lam) ** (k - t) * delta[k] for k in range(t, n))
+    return table
+
+
+@pytest.mark.parametrize("gamma", [1.0, 0.8, 0.0])
+@pytest.mark.parametrize("lam", LAMS)
+def test_weights_are_the_definition(gamma, lam):
+    paths = mdp.trajectories(AGENT, LOGITS)
+    np.testing.assert_allclose(
+        mdp.gae_weights(paths, NONSENSE, gamma, lam), gae_by_loops(paths, NONSENSE, gamma, lam), atol=1e-14
+    )
+    cut = mdp.trajectories(AGENT, LOGITS, steps=2)
+    last = np.arange(len(cut.states)) / 7
+    np.testing.assert_allclose(
+        mdp.gae_weights(cut, NONSENSE[:2], gamma, lam, last),
+        gae_by_loops(cut, NONSENSE, gamma, lam, last),
+        atol=1e-14,
+    )
+
+
+@pytest.mark.parametrize("gamma", [1.0, 0.8, 0.0])
+def test_moments_for_many_lambdas_are_those_of_one_after_the_other(gamma):
+    paths = mdp.trajectories(AGENT, LOGITS)
+    means, variances = mdp.gae_moments(AGENT, LOGITS, NONSENSE, gamma, LAMS)
+    again = mdp.gae_moments(AGENT, LOGITS, NONSENSE, gamma, LAMS, paths)
+    for lam, mean, variance, mean_again in zip(LAMS, means, variances, again[0], strict=True):
+        wanted, covariance = mdp.moments(paths, gae_by_loops(paths, NONSENSE, gamma, lam))
+        np.testing.assert_allclose(mean, wanted, atol=1e-14)
+        np.testing.assert_allclose(variance, np.trace(covariance), rtol=1e-12)
+        np.testing.assert_array_equal(mean, mean_again)
+        np.testing.assert_allclose(mdp.gae_mean(AGENT, LOGITS, NONSENSE, gamma, lam), mean, atol=1e-14)
+
+
+def test_a_process_whose_reward_depends_on_the_next_state():
+    rng = np.random.default_rng(1)
+    model = mdp.TabularMDP(
+        [0.4, 0.6, 0], rng.dirichlet(np.ones(3), (3, 2)), rng.normal(size=(3, 2, 3)), 4, [0, 0, 1]
+    )
+    logits, critic = rng.normal(size=(3, 2)), rng.normal(size=(4, 3))
+    means, _ = mdp.gae_moments(model, logits, critic, 0.9, [0.0, 0.6])
+    for lam, mean in zip((0.0, 0.6), means, strict=True):
+        np.testing.assert_allclose(mdp.gae_mean(model, logits, critic, 0.9, lam), mean, atol=1e-13)
+
+
+def test_lambda_one_has_the_gradient_whatever_the_critic_says():
+    gradient = mdp.objective_gradient(AGENT, LOGITS)
+    np.testing.assert_allclose(mdp.gae_mean(AGENT, LOGITS, NONSENSE, 1.0, 1.0), gradient, atol=1e-14)
+    assert np.abs(mdp.gae_mean(AGENT, LOGITS, NONSENSE, 1.0, 0.5) - gradient).max() > 0.01
+
+
+def test_a_sample_of_trajectories_will_do():
+    paths = mdp.trajectories(AGENT, LOGITS)
+    rows = [3, 3, 0]
+    some = mdp.Trajectories(*(field[rows] for field in paths))
+    whole = mdp.gae_weights(paths, NONSENSE, 0.9, 0.5)
+    np.testing.assert_allclose(mdp.gae_weights(some, NONSENSE, 0.9, 0.5), whole[rows], atol=1e-15)
+    to_go = returns.reward_to_go(some.rewards, 1.0, some.mask)
+    np.testing.assert_allclose(mdp.gae_weights(some, np.zeros((3, 5))), to_go, atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"critic": NONSENSE[:2]}, r"critic has shape \(2, 5\); it must be .* \(3, 5\)"),
+        ({"critic": "high"}, "critic"),
+        ({"critic": np.full((3, 5), np.nan)}, "NaN"),
+        ({"lams": [0.5, 1.5]}, "lams reach from 0.5 to 1.5"),
+        ({"gamma": 1.5}, "gamma"),
+    ],
+)
+def test_bad_input_is_refused(change, words):
+    with pytest.raises(ValueError, match=words):
+        mdp.gae_moments(
+            **(
+                {"mdp": AGENT, "policy_logits": LOGITS, "critic": NONSENSE, "gamma": 1.0, "lams": LAMS}
+                | change
+            )
+        )
+
+
+def test_bad_input_of_the_backward_route_is_refused():
+    for change, words in (
+        ({"lam": 2.0}, "lam"),
+        ({"gamma": -1.0}, "gamma"),
+        ({"critic": NONSENSE[:1]}, "critic"),
+    ):
+        given = {"mdp": AGENT, "policy_logits": LOGITS, "critic": NONSENSE, "gamma": 1.0, "lam": 0.5} | change
+        with pytest.raises(ValueError, match=words):
+            mdp.gae_mean(**given)
+
+
+# ---- Weights that depend on the batch
+
+
+def test_batches_are_all_pairs_and_triples():
+    paths = mdp.trajectories(mdp.search_agent(horizon=2), LOGITS)
+    weight = np.random.default_rng(2).normal(size=paths.actions.shape)
+    for size in (1, 2, 3):
+        wanted = np.zeros((5, 2))
+        for drawn in itertools.product(range(len(weight)), repeat=size):
+            drawn = list(drawn)
+            changed = advantages.whiten(weight[drawn], mask=paths.mask[drawn])
+            single = np.einsum("nt,ntsa->sa", changed, paths.scores[drawn]) / size
+            wanted += paths.probability[drawn].prod() * single
+        found = mdp.batch_estimate(paths, weight, size, advantages.whiten)
+        np.testing.assert_allclose(found, wanted, atol=1e-13)
+
+
+def test_a_batch_whose_weights_stay_has_the_mean_of_one_trajectory():
+    paths = mdp.trajectories(AGENT, LOGITS)
+    weight = mdp.gae_weights(paths, NONSENSE, 1.0, 0.5)
+    mean, _ = mdp.moments(paths, weight)
+    found = mdp.batch_estimate(paths, weight, 2, lambda w, mask: w)
+    np.testing.assert_allclose(found, mean, atol=1e-14)
+    with pytest.raises(ValueError, match="weight has shape"):
+        mdp.batch_estimate(paths, weight[:, :2], 2, lambda w, mask: w)
+
+
+def test_sampled_batches_agree_with_counted_ones():
+    paths = mdp.trajectories(AGENT, LOGITS)
+    weight = mdp.gae_weights(paths, NONSENSE, 1.0, 0.5)
+    exact = mdp.batch_estimate(paths, weight, 2, advantages.whiten)
+    mean, error = mdp.sampled_batch_estimate(
+        paths, weight, 2, advantages.whiten, np.random.default_rng(0), 4000
+    )
+    assert np.all(np.abs(mean - exact) <= 4 * error) and 0 < error.max() < 0.05
+    with pytest.raises(ValueError, match="batches"):
+        mdp.sampled_batch_estimate(paths, weight, 2, advantages.whiten, np.random.default_rng(0), 1)
