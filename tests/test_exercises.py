@@ -85,11 +85,13 @@ def test_broken_answers_are_answered_and_never_accepted(capsys, name, answer):
     assert "right. Well" not in line and " at 0x" not in line
 
 
-ASKS_FOR_A_FUNCTION = [e.name for e in all_exercises() if e.name not in ("0c", "1b", "3b")]
+ASKS_FOR_A_FUNCTION = [e.name for e in all_exercises() if e.name not in ("0c", "1b", "3b", "4b", "5b")]
 EMPTY = [(e.name, answer) for e in all_exercises() for answer in (None, ...)]
 EMPTY += [(name, stub) for name in ASKS_FOR_A_FUNCTION for stub in (lambda *a: None, lambda *a: ...)]
 EMPTY += [("1b", (..., ...)), ("1b", ([0, 0], ...))]
 EMPTY += [("3b", {"none": ..., "constant": ..., "value": ...})]
+EMPTY += [("4b", {"quieter": ..., "noisier": ..., "same": ...})]
+EMPTY += [("5b", [...] * 5), ("5b", ["over", ..., "over", "goes on", "cut off"])]
 
 
 @pytest.mark.parametrize(("name", "answer"), EMPTY)

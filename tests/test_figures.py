@@ -790,7 +790,8 @@ def test_every_colour_can_be_the_colour_of_a_word(name):
 
 def test_colours_are_called_by_what_they_stand_for():
     assert set(palette.COLOURS.values()) <= set(NAMED.values()) - {palette.GRID, palette.PAPER}
-    assert len(set(palette.ESTIMATORS.values())) == len(palette.ESTIMATORS)
+    for group in (palette.ESTIMATORS, palette.STEP_WEIGHTS):
+        assert len(set(group.values())) == len(group)
     marks = figures.curves("t", [0, 1], {"optimal": [0, 1], "my own": [1, 2]}).marks
     assert [mark.colour for mark in marks] == [palette.GREEN, palette.BLUE]
 

@@ -21,7 +21,15 @@ from render import METADATA, ROOT
 
 from pglab import advantages, bandit, figures, groups
 from pglab.figures.svg import markup
-from pglab.sliders import estimator_atlas, noisy_step, one_step, variance_lab
+from pglab.sliders import (
+    credit_lab,
+    critic_lab,
+    estimator_atlas,
+    noisy_step,
+    one_step,
+    step_lab,
+    variance_lab,
+)
 
 LOGITS, REWARDS = bandit.EXAMPLE_LOGITS, bandit.EXAMPLE_REWARDS
 SAMPLES, KEY_PRESSES = 200_000, 60
@@ -148,19 +156,33 @@ def bench_import():
 def bench_move():
     """One slider move in Python: the picture, and the frame for the browser."""
     lab_of = {"reward_2": 0.3, "reward_3": -0.5, "reward_4": 0.7}  # four rewards, no two of them equal
+    far, many = [-0.9, 1.7, 0.4, 1.1], np.linspace(0, 1, 81)[1:].reshape(4, 20).T.ravel()  # many: none twice
+    gammas = np.linspace(0.5, 1, 51)[:-1].reshape(5, 10).T.ravel()
     cases = [
-        ("one_step", one_step(), {}, 5),
-        ("variance_lab, 1 sample", variance_lab(), {"size": 1, "weight": "value E[R]"}, 5),
-        ("variance_lab, group of 16", variance_lab(), {"size": 16, "weight": "GRPO"} | lab_of, 30),
-        ("estimator_atlas, group of 16", estimator_atlas(), {"size": 16} | lab_of, 30),
-        ("noisy_step, 4 samples", noisy_step(), {"samples": 4}, 5),
-        ("noisy_step, 16 samples", noisy_step(), {"samples": 16}, 30),
+        ("one_step", one_step(), {}, 5, "logit_1", far),
+        ("variance_lab, 1 sample", variance_lab(), {"size": 1, "weight": "value E[R]"}, 5, "logit_1", far),
+        (
+            "variance_lab, group of 16",
+            variance_lab(),
+            {"size": 16, "weight": "GRPO"} | lab_of,
+            30,
+            "logit_1",
+            far,
+        ),
+        ("estimator_atlas, group of 16", estimator_atlas(), {"size": 16} | lab_of, 30, "logit_1", far),
+        ("noisy_step, 4 samples", noisy_step(), {"samples": 4}, 5, "baseline", far),
+        ("noisy_step, 16 samples", noisy_step(), {"samples": 16}, 30, "baseline", far),
+        ("credit_lab, 8 tokens", credit_lab(), {"horizon": 8}, 5, "share", [0.1, 0.9, 0.35, 0.65]),
+        ("credit_lab, gamma", credit_lab(), {"horizon": 8}, 5, "gamma", gammas),
+        ("critic_lab, size of the error", critic_lab(), {}, 5, "size", many),
+        ("critic_lab, gamma", critic_lab(), {}, 5, "gamma", gammas),
+        ("step_lab, baseline", step_lab(), {}, 5, "baseline", far),
+        ("step_lab, distance", step_lab(), {}, 5, "distance", 6 * many),
     ]
-    for name, explorer, values, aim in cases:
+    for name, explorer, values, aim, slider, places in cases:
         explorer.move(**values)
-        slider = "baseline" if name.startswith("noisy_step") else "logit_1"
         # Far apart, so that no frame is sent ahead: the move alone.
-        stops = iter(np.tile([-0.9, 1.7, 0.4, 1.1], 30))
+        stops = iter(np.resize(places, 150))
         measured = seconds(lambda e=explorer, s=slider, n=stops: e.move(**{s: next(n)}), 100)
         verdict = "met" if measured < aim / 1e3 else "MISSED"
         yield f"slider move, {name}", measured, f"picture and frame; aim: under {aim} ms, {verdict}"

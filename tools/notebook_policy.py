@@ -22,7 +22,14 @@ MACHINE_PATH = re.compile(r"(?:/(?:home|root|Users|tmp|work|var|opt)/|[A-Z]:\\\\
 SPEAKS = re.compile(r"\bprint\(|\.show\(|figures\.numbers\(|\bcheck\(|progress\(")
 PICTURE_WORDS = ("Picture: ", "Figure with ")
 FORBIDDEN_WORDS = re.compile(r"\b(obviously|simply|just)\b", re.I)
-CELLS = {"00": (12, 45), "01": (25, 52), "02": (25, 52), "03": (25, 60)}  # 01 asserts nine claims
+CELLS = {
+    "00": (12, 45),
+    "01": (25, 52),
+    "02": (25, 52),
+    "03": (25, 60),
+    "04": (25, 56),
+    "06": (25, 56),
+}  # 01 asserts nine claims
 WORDS_PER_MINUTE, MINUTES_PER_CODE_CELL = 110, 0.75
 
 

@@ -9,7 +9,15 @@ import os
 import tempfile
 from pathlib import Path
 
-TITLES = {"0": "00 Start here", "1": "01 The exact bandit", "2": "02 REINFORCE", "3": "03 Baselines"}
+TITLES = {
+    "0": "00 Start here",
+    "1": "01 The exact bandit",
+    "2": "02 REINFORCE",
+    "3": "03 Baselines",
+    "4": "04 Trajectories",
+    "5": "05 Critics",
+    "6": "06 Constraints",
+}
 
 
 def _file():

@@ -67,4 +67,4 @@ def _point(name, bias, variance, right, up):
     if bias > right or variance > up:
         words += f", further out: {bias:.3g}, {variance:.3g}"
     place = np.array([min(bias, right)]), np.array([min(variance, up)])
-    return Points(*place, colour=palette.ESTIMATORS.get(name, palette.INK), labels=(words,), radius=5.0)
+    return Points(*place, colour=palette.COLOURS.get(name, palette.INK), labels=(words,), radius=5.0)

@@ -31,6 +31,17 @@ ESTIMATORS = {
     "grpo": CRIMSON,
 }
 
+# Weights of a step of a trajectory. The full return is what REINFORCE without a baseline uses.
+STEP_WEIGHTS = {
+    "return": VERMILLION,
+    "reward_to_go": OCHRE,
+    "baselined": BLUE,
+    "q": PURPLE,
+    "advantage": GREEN,
+    "gae": INDIGO,
+    "from_start": CRIMSON,
+}
+
 # The words that stand beside them.
 NAMES = {
     "exact": "exact gradient",
@@ -41,6 +52,13 @@ NAMES = {
     "batch_mean": "batch mean",
     "leave_one_out": "leave-one-out",
     "grpo": "GRPO",
+    "return": "full return",
+    "reward_to_go": "reward-to-go",
+    "baselined": "reward-to-go minus V",
+    "q": "Q",
+    "advantage": "A = Q - V",
+    "gae": "GAE",
+    "from_start": "gamma^t reward-to-go",
 }
 
 # Roles in the pictures of a single step.
@@ -55,4 +73,35 @@ ROLES = {
     "softmax": BLUE,
 }
 
-COLOURS = ESTIMATORS | ROLES
+# What keeps a step small, and the estimates of KL.
+CONSTRAINTS = {
+    "free": VERMILLION,
+    "clip": BLUE,
+    "swapped": CRIMSON,
+    "kl_penalty": OCHRE,
+    "trust": GREEN,
+    "narrow": PURPLE,
+    "to_right": BLUE,
+    "to_rare": VERMILLION,
+    "plain": VERMILLION,
+    "natural": GREEN,
+    "critic": BLUE,
+    "k1": VERMILLION,
+    "k2": OCHRE,
+    "k3": BLUE,
+}
+NAMES |= {
+    "free": "no constraint",
+    "clip": "clip",
+    "swapped": "min and max swapped",
+    "kl_penalty": "KL penalty",
+    "trust": "trust region",
+    "narrow": "narrow trust region",
+    "to_right": "to right answers",
+    "to_rare": 'to "5", the rarest',
+    "plain": "plain gradient",
+    "natural": "natural gradient",
+    "critic": "critic",
+}
+
+COLOURS = ESTIMATORS | STEP_WEIGHTS | ROLES | CONSTRAINTS

@@ -6,9 +6,12 @@ notebook's own explorers stand in a file of their own and are called by name.
 
 from pglab.sliders.atlas import estimator_atlas
 from pglab.sliders.controls import Choice, Slider
+from pglab.sliders.credit_lab import credit_lab
+from pglab.sliders.critic_lab import critic_lab
 from pglab.sliders.explorer import Explorer
 from pglab.sliders.noisy_step import noisy_step
 from pglab.sliders.one_step import one_step
+from pglab.sliders.step_lab import step_lab
 from pglab.sliders.temperature import temperature
 from pglab.sliders.variance_lab import variance_lab
 
@@ -16,9 +19,12 @@ __all__ = [
     "Choice",
     "Explorer",
     "Slider",
+    "critic_lab",
+    "credit_lab",
     "estimator_atlas",
     "noisy_step",
     "one_step",
+    "step_lab",
     "temperature",
     "variance_lab",
 ]

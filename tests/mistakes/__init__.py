@@ -1,5 +1,13 @@
 """Usual wrong answers to every exercise: (exercise, answer, words that its hint must hold)."""
 
-from mistakes import nb00, nb01, nb02, nb03
+from mistakes import nb00, nb01, nb02, nb03, nb04, nb05, nb06
 
-MISTAKES = [*nb00.MISTAKES, *nb01.MISTAKES, *nb02.MISTAKES, *nb03.MISTAKES]
+MISTAKES = [
+    *nb00.MISTAKES,
+    *nb01.MISTAKES,
+    *nb02.MISTAKES,
+    *nb03.MISTAKES,
+    *nb04.MISTAKES,
+    *nb05.MISTAKES,
+    *nb06.MISTAKES,
+]

@@ -1,0 +1,88 @@
+"""Moves of many policies at once against the exact rooms, which know one softmax only."""
+
+import numpy as np
+import pytest
+
+from pglab import bandit, constraints, kl, steps
+
+RNG = np.random.default_rng(3)
+ONCE = np.arange(4)[None]  # each action once: the exact expectation under a uniform policy
+UNIFORM = np.zeros((1, 4))
+
+
+def test_log_softmax_is_that_of_the_bandit():
+    z = RNG.normal(size=(3, 2, 5)) * 300
+    for row in np.ndindex(3, 2):
+        np.testing.assert_allclose(steps.log_softmax(z)[row], bandit.log_softmax(z[row]), rtol=1e-14)
+
+
+@pytest.mark.parametrize("clip", [0.05, 0.2, np.inf])
+def test_each_action_once_is_the_exact_surrogate(clip):
+    for _ in range(20):
+        z, w = RNG.normal(size=(2, 1, 4))
+        got = steps.ascent(z, steps.log_softmax(UNIFORM), ONCE, w, clip)
+        pair = None if clip == np.inf else (clip, clip)
+        wanted = constraints.surrogate_gradient(z[0], UNIFORM[0], w[0], pair)
+        np.testing.assert_allclose(got[0], wanted, atol=1e-14)
+
+
+def test_the_sampled_gradient_is_the_plain_loop():
+    z, old = RNG.normal(size=(2, 3, 2, 4))
+    actions, weights = RNG.integers(0, 4, size=(3, 2, 6)), RNG.normal(size=(3, 2, 6))
+    got = steps.ascent(z, steps.log_softmax(old), actions, weights)
+    for s, q in np.ndindex(3, 2):
+        ratio, score = constraints.ratios(z[s, q], old[s, q]), bandit.score_matrix(z[s, q])
+        terms = [w * ratio[a] * score[a] for a, w in zip(actions[s, q], weights[s, q], strict=True)]
+        np.testing.assert_allclose(got[s, q], np.mean(terms, axis=0), atol=1e-14)
+
+
+def test_inner_steps_without_a_constraint_are_gradient_steps():
+    w = np.array([[1.0, -1.0, 2.0, 0.0]])
+    z = UNIFORM[0]
+    for _ in range(3):
+        z = z + 0.7 * bandit.exact_gradient(z, w[0])
+    np.testing.assert_allclose(steps.inner_steps(0.7, steps=3)(UNIFORM, ONCE, w)[0], z, atol=1e-14)
+
+
+def test_the_penalty_descends_the_exact_kl():
+    z, ref, nothing = RNG.normal(size=(1, 4)), RNG.normal(size=(1, 4)), np.zeros((1, 4))
+    moved = steps.inner_steps(0.3, beta=2.0, reference=ref, steps=1)(z, ONCE, nothing)
+    wanted = -0.6 * bandit.finite_differences(lambda x: kl.divergence(x, ref[0]), z[0])
+    np.testing.assert_allclose((moved - z)[0], wanted, atol=1e-9)
+
+
+@pytest.mark.parametrize("max_kl", [1e-3, 0.05, 0.5])
+def test_the_trust_region_is_that_of_one_policy(max_kl):
+    w = np.array([[1.0, -1.0, 2.0, 0.0]])
+    got = steps.trust_region(max_kl, damping=1e-9)(UNIFORM, ONCE, w)
+    wanted = constraints.trust_region_step(UNIFORM[0], bandit.exact_gradient(UNIFORM[0], w[0]), max_kl)
+    np.testing.assert_allclose(got[0], wanted, atol=1e-6)
+
+
+def test_the_trust_region_keeps_its_promise_run_by_run():
+    z, move = RNG.normal(size=(20, 3, 4)) * 2, steps.trust_region(0.05)
+    actions, weights = RNG.integers(0, 4, size=(20, 3, 8)), RNG.normal(size=(20, 3, 8))
+    new = move(z, actions, weights)
+    far = [np.mean([kl.divergence(z[s, q], new[s, q]) for q in range(3)]) for s in range(20)]
+    assert max(far) <= 0.05 + 1e-12 and min(far) > 0.001
+    np.testing.assert_allclose(new[4], move(z[4], actions[4], weights[4]), atol=1e-12)
+    np.testing.assert_allclose(move(z, actions, 7 * weights), new, atol=1e-10)  # blind to one scale
+    np.testing.assert_array_equal(move(z, actions, 0 * weights), z)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: steps.inner_steps(-1), "step_size"),
+        (lambda: steps.inner_steps(1, clip=-0.2), "clip"),
+        (lambda: steps.inner_steps(1, clip=np.nan), "clip"),
+        (lambda: steps.inner_steps(1, beta=-1), "beta"),
+        (lambda: steps.inner_steps(1, beta=0.1), "reference"),
+        (lambda: steps.inner_steps(1, steps=0), "steps"),
+        (lambda: steps.trust_region(0), "max_kl"),
+        (lambda: steps.trust_region(0.1, 0), "damping"),
+    ],
+)
+def test_bad_input_is_named(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()
