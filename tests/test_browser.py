@@ -130,6 +130,20 @@ def test_all_panels_are_in_view_in_a_small_window(server, chromium):
         assert page.problems == []
 
 
+def test_no_slider_is_squeezed(server, chromium):
+    """Between a long label and a long word there must be a line for the handle to run on."""
+    measure = "all => all.map(line => line.getBoundingClientRect().width)"
+    with server.open(chromium, "05_critics.ipynb") as page:
+        page.evaluate(lab.RUN_ALL)
+        lines = page.locator(".pglab-controls .noUi-target")
+        for width in (1000, 1200, 1280, 1366, 1500):
+            page.set_viewport_size({"width": width, "height": 900})
+            lines.first.scroll_into_view_if_needed()
+            page.wait_for_timeout(500)
+            assert min(lines.evaluate_all(measure)) > 80
+        assert page.problems == []
+
+
 def _wait_until_laid_out(page, is_right):
     """The browser lays out only what is in view, and text above may have moved it: scroll there, look, repeat."""
     drawing = page.locator(DRAWING).first

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pglab import _checks
 
 DECIMALS = 6  # of the name of a stop; with more, Python and the browser might round it differently
+FEWEST_LETTERS, MOST_LETTERS = 7, 24  # of what is read beside a slider
 
 
 def _check_name(control):
@@ -71,6 +72,10 @@ class Slider:
             description=self.label, readout_format=".0f" if self._whole() else ".2f",
             layout=Layout(width="auto"),
         )  # fmt: skip
+
+    def letters(self):
+        """How many letters are kept free for the number beside the slider."""
+        return FEWEST_LETTERS
 
     def _whole(self):
         return self.low % 1 == 0 and self.step % 1 == 0
@@ -140,7 +145,11 @@ class Choice:
             options=self.options, value=self.value, description=self.label,
             layout=Layout(width="auto"),
         )  # fmt: skip
-        return slider.add_class("pglab-choice")  # explorer.py gives its words more room
+        return slider.add_class(f"pglab-words-{self.letters()}")  # explorer.py gives them that much room
+
+    def letters(self):
+        """How many letters the longest option has, as far as there is room beside a slider."""
+        return min(max(map(len, self.options)), MOST_LETTERS)
 
     def checked(self, value):
         """The value if it is an option, or a ValueError that lists them."""

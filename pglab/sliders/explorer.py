@@ -17,9 +17,13 @@ from pglab.figures import Picture, describe
 from pglab.figures.layout import scene as lay_out
 from pglab.figures.show import bundle, show_words
 from pglab.figures.svg import FONT, elements
-from pglab.sliders.controls import DECIMALS, Choice, Slider
+from pglab.sliders.controls import DECIMALS, FEWEST_LETTERS, MOST_LETTERS, Choice, Slider
 
 NARROWEST = 0.75  # share of its width below which a picture is scrolled, not shrunk: words stay readable
+LETTER, TRACK = (
+    8,
+    130,
+)  # pixels: of a letter beside a slider, and of the line that its handle runs on, at least
 AHEAD = 4  # stops sent ahead in the direction the reader is going
 
 
@@ -28,14 +32,20 @@ def _key(stops):
     return " ".join(f"{round(stop, DECIMALS) + 0.0:.{DECIMALS}f}" for stop in stops)
 
 
+def _room_for_words():
+    """Style: beside a slider over words, room for the longest, so that the line keeps its length."""
+    rule = ".pglab-controls .pglab-words-{0} .widget-readout {{ min-width: {1}px; }}"
+    return "\n".join(rule.format(n, LETTER * n) for n in range(FEWEST_LETTERS, MOST_LETTERS + 1))
+
+
 class Drawing(anywidget.AnyWidget):
     """The front end. ``frame`` is what to draw now; frames for later come as messages."""
 
     _esm = Path(__file__).with_name("drawing.js")
     _css = f"""
         .pglab-scroll {{ overflow-x: auto; }}
-        .pglab-controls .widget-readout {{ width: max-content; max-width: none; min-width: 72px; }}
-        .pglab-controls .pglab-choice .widget-readout {{ min-width: 120px; }}
+        .pglab-controls .widget-readout {{ width: max-content; max-width: none; min-width: {LETTER * FEWEST_LETTERS}px; }}
+        {_room_for_words()}
         .pglab-drawing {{ display: block; height: auto; font-family: {FONT}; }}
     """
     controls = traitlets.List(traitlets.Unicode()).tag(sync=True)  # ids of the models of sliders and choices
@@ -127,17 +137,16 @@ class Explorer(ipywidgets.VBox):
         """Groups side by side, wrapping where the notebook is narrow, so no slider is squeezed."""
         groups = {}
         for name, control in self._controls.items():
-            groups.setdefault(control.group, []).append(self._widgets[name])
-        for widgets in groups.values():  # the sliders of a group begin below one another
-            width = max(len(widget.description) for widget in widgets)
-            for widget in widgets:
-                widget.style.description_width = f"{max(72, 9 * width)}px"
+            groups.setdefault(control.group, []).append((control, self._widgets[name]))
         boxes = []
-        for title, widgets in groups.items():
+        for title, pairs in groups.items():
+            label = max(72, 9 * max(len(control.label) for control, _ in pairs))
+            for _, widget in pairs:  # the sliders of a group begin below one another
+                widget.style.description_width = f"{label}px"
+            least = label + TRACK + LETTER * max(control.letters() for control, _ in pairs)
             heading = [ipywidgets.HTML(f"<b>{title}</b>")] if title else []
-            boxes.append(
-                ipywidgets.VBox(heading + widgets, layout={"flex": "1 1 250px", "max_width": "400px"})
-            )
+            layout = {"flex": f"1 1 {least}px", "max_width": f"{max(400, least)}px"}
+            boxes.append(ipywidgets.VBox(heading + [widget for _, widget in pairs], layout=layout))
         button = ipywidgets.Button(description="Reset", tooltip="Every control back to its start")
         button.on_click(self.reset)
         boxes[-1].children += (button,)
