@@ -147,7 +147,7 @@ def cost_rows(what, places, curves):
 
 
 def bench_import():
-    for module in ("pglab.bandit", "pglab.figures", "pglab.sliders"):
+    for module in ("pglab.bandit", "pglab.mdp", "pglab.figures", "pglab.sliders"):
         code = f"import time; t = time.perf_counter(); import {module}; print(time.perf_counter() - t)"
         times = [float(subprocess.check_output([sys.executable, "-c", code])) for _ in range(5)]
         yield f"import {module}", statistics.median(times), "without torch"

@@ -11,6 +11,7 @@ import os
 import sys
 from pathlib import Path
 
+from drawing_search import search_agent
 from pen import BODY, HEADING, LEADING, NAME, ROOT, SMALL, Drawing, tint
 
 from pglab import bandit
@@ -358,6 +359,7 @@ DRAWINGS = {
     "learning_map": learning_map,
     "weight_and_constraint": weight_and_constraint,
     "reinforce_loop": reinforce_loop,
+    "search_agent": search_agent,
 }
 
 
