@@ -134,6 +134,8 @@ def trust_region(max_kl, damping=0.01):
     def move(logits, actions, weights):
         old = log_softmax(logits)
         pi, g = np.exp(old), ascent(logits, old, actions, weights)
+        largest = abs(g).max(axis=(-2, -1), keepdims=True)
+        g = g / np.where(largest > 0, largest, 1.0)  # its length does not matter: tiny ones would overflow
         outer = pi[..., :, None] * pi[..., None, :]  # (..., P, A, A)
         fisher = pi[..., None] * np.eye(pi.shape[-1]) - outer
         x = np.linalg.solve(fisher + damping * np.eye(pi.shape[-1]), g[..., None])[..., 0]
@@ -152,3 +154,46 @@ def trust_region(max_kl, damping=0.01):
 def _over_prompts(terms):
     """(..., 1, 1): summed over actions, averaged over prompts."""
     return terms.sum(axis=-1, keepdims=True).mean(axis=-2, keepdims=True)
+
+
+def train(start, rewards, weight, move, size=8, shift=0.0, batches=40, runs=64, seed=0):
+    """Many runs of one method on a few prompts: sample, weight, move, again and again.
+
+    Args:
+      start: (P, A) logits at the start of every run.
+      rewards: (A,) reward of each action, the same for every prompt.
+      weight: function of (rewards of a batch (runs, P, size), value (runs, P, 1)) that returns the
+        weights. ``value`` is the plainest critic: a running mean of each prompt's rewards, which
+        every batch moves a fifth of the way to its own mean; it starts at 0.5 + shift.
+      move: a move, such as ``inner_steps(0.5)``.
+      size: samples to each prompt in a batch.
+      shift: added to every reward that is paid.
+      batches, runs: how many, at least 1.
+      seed: of the generator; the runs differ, and are the same for every method.
+
+    Returns:
+      (batches + 1, runs, P) expected reward of each prompt, without the shift, before each batch
+      and at the end.
+
+    Raises:
+      ValueError: whole numbers below 1, a shift that is not finite, start or rewards of another shape.
+
+    Source: Williams 1992 (the loop); Schulman et al. 2017, algorithm 1.
+    """
+    start = _checks.floats("start", start, "logits, shape (P, A)")
+    if start.ndim != 2:
+        raise ValueError(f"start has shape {start.shape}; it must have two axes, (P, A).")
+    rewards, shift = _checks.vector("rewards", rewards, start.shape[1]), _checks.number("shift", shift)
+    counts = {"size": size, "batches": batches, "runs": runs}
+    size, batches, runs = (_checks.whole(name, count, low=1) for name, count in counts.items())
+    rng, prompts = np.random.default_rng(seed), start.shape[0]
+    logits, value = np.tile(start, (runs, 1, 1)), np.full((runs, prompts), 0.5 + shift)
+    history = [logits]
+    for _ in range(batches):
+        below = np.exp(log_softmax(logits)).cumsum(axis=-1)[..., None, :-1]
+        actions = (below < rng.random((runs, prompts, size, 1))).sum(axis=-1)
+        paid = rewards[actions] + shift
+        logits = move(logits, actions, weight(paid, value[..., None]))
+        value = value + 0.2 * (paid.mean(axis=-1) - value)
+        history.append(logits)
+    return np.exp(log_softmax(np.array(history))) @ rewards

@@ -12,9 +12,8 @@ from pglab import mdp
 from pglab.figures import COLOURS, NAMES, Bars, Line, Points, describe
 from pglab.sliders import credit_lab
 
-drawing = importlib.import_module(
-    "pglab.sliders.credit_lab"
-)  # the file; the package has a function of this name
+# The file; the package has a function of this name.
+drawing = importlib.import_module("pglab.sliders.credit_lab")
 START = {
     "horizon": 4,
     "share": 0.5,
@@ -159,7 +158,9 @@ def test_the_picture_shows_these_numbers(weight, horizon, outcome, wrong):
     for name in drawing.WEIGHTS:
         label = next(words for words in places if NAMES[name] in words.split(", "))
         off = found.means[name] - found.gradient
-        np.testing.assert_allclose(places[label], (off @ off, found.variances[name]), atol=1e-12)
+        shown_at, axes = np.array(places[label]), (every.x.high, every.y.high)
+        near = 1e-12 if label == NAMES[name] else 0.01  # one dot for several: a hundredth of the axis
+        assert (np.abs(shown_at - (off @ off, found.variances[name])) <= near * np.array(axes) + 1e-12).all()
     assert (
         len(picture.caption.split("\n")) == 3 and f"variance {found.variances[weight]:.4f}" in picture.caption
     )
@@ -191,7 +192,7 @@ def test_everything_fits_into_its_panel(horizon, share, gamma, p, outcome, goal,
 def test_the_explorer_starts_where_it_is_told_and_moves():
     live = credit_lab()
     assert live.text == describe(drawing.picture(*START.values()))
-    live.move(horizon=8, weight=NAMES["advantage"], goal=drawing.UNDISCOUNTED, wrong=0, share=1.0)
+    live.move(horizon=8, weight="A", goal=drawing.UNDISCOUNTED, wrong=0, share=1.0)
     wanted = drawing.picture(8, 1.0, 0.8, 0.7, drawing.SUM, drawing.UNDISCOUNTED, weight="advantage", wrong=0)
     assert live.text == describe(wanted)
     other = credit_lab(2, 0.0, 1.0, 0.05, drawing.ALL, drawing.UNDISCOUNTED, "q", 8)
@@ -270,6 +271,27 @@ def test_question_3_the_value_on_the_wrong_side():
     ]
     assert [min(end, key=end.get) for end in ends] == ["advantage", "q"]
     assert all(50 < ends[1][name] / ends[1]["q"] < 200 for name in ("advantage", "baselined"))
+
+
+def test_question_5_the_advantage_gets_quieter():
+    found = [credit(gamma=gamma, goal=drawing.UNDISCOUNTED) for gamma in (1.0, 0.8, 0.0)]
+    noise = [each.variances["advantage"] for each in found]
+    np.testing.assert_allclose(noise, [0.0084, 0.0064, 0.0037], atol=5e-5)
+
+
+def test_tiny_numbers_are_not_shown_as_zero():
+    picture = drawing.picture(8, 0.0, 0.0, 0.05, drawing.ALL)
+    bias = 0.05**8 * 0.95  # of the last step: the only one whose usual form is paid
+    assert f"bias of length {bias:.1e} (the gradient: 0)" in picture.caption
+    assert "Quietest: full return, gamma^t reward-to-go (0)." in picture.caption
+    average, _, every = picture.panels
+    assert average.y.high < 1e-10 and every.y.high < 1e-10 and marks(average, Bars)[1].heights[-1] > 3e-11
+
+
+def test_the_axis_says_when_no_token_is_wrong():
+    for wrong, words in (0, "; no token is wrong"), (4, ""), (5, "; no wrong token: T = 4"):
+        label = drawing.picture(*START.values(), wrong=wrong).panels[1].x.label
+        assert label == "token (1 is step 0)" + words
 
 
 def test_question_4_paid_at_once():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pglab import mdp, sliders
-from pglab.figures import COLOURS, Bars, Line, Points, Rule
+from pglab.figures import COLOURS, Bars, Line, Points, Rule, Text
 from pglab.sliders import critic_lab as made_by  # the function, as readers call it
 from pglab.sliders.critic_lab import COUNTS, KINDS, LAMBDAS, PLACES, critic, picture, trade
 
@@ -61,17 +61,26 @@ def test_the_three_panels_say_what_was_computed():
     error = bias + variance / 50
     (curve,) = [line for line in marks(trade_panel, Line) if line.colour == COLOURS["gae"]]
     np.testing.assert_array_equal([curve.x, curve.y], [bias, variance / 50])
-    best, chosen = marks(trade_panel, Points)
+    *ends, best, chosen = marks(trade_panel, Points)
     assert (best.x[0], best.y[0]) == (bias[error.argmin()], variance[error.argmin()] / 50)
     assert (chosen.x[0], chosen.y[0]) == (bias[30], variance[30] / 50) and chosen.labels == ("lambda 0.75",)
     (level,) = [line for line in marks(trade_panel, Line) if line.x.size == 2]
     np.testing.assert_allclose(level.x + level.y, error.min(), rtol=1e-12)  # one mean squared error
-    others = {line.label for line in marks(trade_panel, Line) if line.dashed}
-    assert others == {"gamma 1", "gamma 0.8"}
+    dashed = [line for line in marks(trade_panel, Line) if line.dashed]
+    assert [end.labels for end in ends] == [("gamma 1",), ("gamma 0.8",)]
+    for gamma, end, line in zip((1.0, 0.8), ends, dashed, strict=True):  # named where lambda is 1
+        far, noise = trade(0.4, "late", gamma)
+        np.testing.assert_array_equal([line.x, line.y], [far, noise / 50])
+        assert (end.x[0], end.y[0]) == (far[-1], noise[-1] / 50) and end.colour == line.colour
+    assert len({line.colour for line in [curve, *dashed]}) == 3
     parts = {line.label: line.y for line in marks(error_panel, Line)}
     np.testing.assert_allclose(parts["squared bias"] + parts["variance / n"], parts["sum"], rtol=1e-12)
     np.testing.assert_array_equal(parts["sum"], error)
     assert marks(error_panel, Rule)[0].value == 0.75
+    word, least = marks(error_panel, Text)
+    assert least.x == LAMBDAS[error.argmin()] and least.y > error.min() and least.text == "least"
+    assert word.text == "your lambda" and word.x < 0.75 and word.anchor == "end"
+    assert critic_panel.x.ticks[0] == (0, "start") and "good, poor page" in critic_panel.x.label
     exact, said = marks(critic_panel, Bars)
     v = mdp.values(AGENT, LOGITS, 0.9).v
     for i, (t, s) in enumerate(PLACES):

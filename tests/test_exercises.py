@@ -90,7 +90,7 @@ EMPTY = [(e.name, answer) for e in all_exercises() for answer in (None, ...)]
 EMPTY += [(name, stub) for name in ASKS_FOR_A_FUNCTION for stub in (lambda *a: None, lambda *a: ...)]
 EMPTY += [("1b", (..., ...)), ("1b", ([0, 0], ...))]
 EMPTY += [("3b", {"none": ..., "constant": ..., "value": ...})]
-EMPTY += [("4b", {"quieter": ..., "noisier": ..., "same": ...})]
+EMPTY += [("4b", {"quieter": pair, "noisier": ..., "same": ...}) for pair in (..., [[0, 1], [0, 1]])]
 EMPTY += [("5b", [...] * 5), ("5b", ["over", ..., "over", "goes on", "cut off"])]
 
 

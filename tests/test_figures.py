@@ -234,6 +234,16 @@ def test_logarithmic_ticks_are_round():
     assert ticks(1e-12, 1)[0] == "1e-12"
 
 
+def test_small_and_large_ticks_share_one_exponent():
+    def ticks(low, high):
+        return [word for _, word in frame.ticks(Axis(), (low, high))]
+
+    assert ticks(0, 0.001) == ["0", "2e-4", "4e-4", "6e-4", "8e-4", "10e-4"]
+    assert ticks(0, 2e5) == ["0", "5e4", "10e4", "15e4", "20e4"]
+    assert ticks(-2e-4, 2e-4) == ["-2e-4", "-1e-4", "0", "1e-4", "2e-4"]
+    assert ticks(0, 0.01) == ["0", "0.002", "0.004", "0.006", "0.008", "0.01"]
+
+
 def test_ticks_stand_where_they_say():
     panel = Panel("t", [Line([0, 10], [0, 1])], x=Axis(low=0, high=10), y=Axis(low=0, high=1))
     f = framed(panel.marks, panel.x, panel.y)

@@ -150,3 +150,105 @@ def test_sampled_batches_agree_with_counted_ones():
     assert np.all(np.abs(mean - exact) <= 4 * error) and 0 < error.max() < 0.05
     with pytest.raises(ValueError, match="batches"):
         mdp.sampled_batch_estimate(paths, weight, 2, advantages.whiten, np.random.default_rng(0), 1)
+
+
+# ---- Explained variance, a critic that learns, and the shy process
+
+
+def test_explained_variance_is_the_formula_and_what_the_exact_critic_explains_is_the_variance_of_v():
+    paths = mdp.trajectories(AGENT, LOGITS)
+    to_go = returns.reward_to_go(paths.rewards, 1.0, paths.mask)
+    v = mdp.values(AGENT, LOGITS).v[:3]
+    steps = [(p, to_go[i, t], v[t, paths.states[i, t]], NONSENSE[t, paths.states[i, t]])
+             for i, p in enumerate(paths.probability) for t in range(int(paths.mask[i].sum()))]  # fmt: skip
+    p, g, exact, said = np.array(steps).T
+    p = p / p.sum()
+
+    def var(x):
+        return p @ x**2 - (p @ x) ** 2
+
+    found = mdp.explained_variance(paths, v, paths.probability)
+    assert found == pytest.approx(var(exact) / var(g), abs=1e-12)
+    assert mdp.explained_variance(paths, v + 5, paths.probability) == pytest.approx(found, abs=1e-12)
+    found = mdp.explained_variance(paths, NONSENSE, 3 * paths.probability, centred=False)
+    assert found == pytest.approx(1 - p @ (g - said) ** 2 / var(g), abs=1e-12)
+    found = mdp.explained_variance(paths, NONSENSE)  # each trajectory counts once
+    assert found == pytest.approx(1 - np.var(g - said) / np.var(g), abs=1e-12)
+    same = mdp.Trajectories(*(field[[0, 0]] for field in mdp.trajectories(mdp.search_agent(1, 0.0), LOGITS)))
+    assert np.isnan(mdp.explained_variance(same, np.ones((1, 5))))
+    for bad in ([1.0], -paths.probability, 0 * paths.probability):
+        with pytest.raises(ValueError, match="probability must hold"):
+            mdp.explained_variance(paths, v, bad)
+
+
+def test_a_training_steps_with_gae_and_its_kinds_of_critic_are_what_they_say():
+    runs = {kind: mdp.actor_critic(AGENT, LOGITS, kind, 3, 12, 64, lam=0.9) for kind in
+            ("learning", "dead", "frozen", "noise")}  # fmt: skip
+    for run in runs.values():
+        assert len(run) == 12 and np.array_equal(run[0].logits, LOGITS)
+        for (logits, critic, batch), after in zip(run, run[1:], strict=False):
+            weight = gae_by_loops(batch, critic, 1.0, 0.9)
+            step = np.einsum("nt,ntsa->sa", weight, batch.scores) / 64
+            np.testing.assert_allclose(after.logits, logits + step, atol=1e-12)
+    assert all(np.array_equal(runs["frozen"][0].critic, update.critic) for update in runs["frozen"])
+    assert all(np.ptp(update.critic) == 0 for update in runs["dead"])
+    assert runs["dead"][0].critic[0, 0] != runs["dead"][-1].critic[0, 0]  # a constant, but a learned one
+    again = mdp.actor_critic(AGENT, LOGITS, "learning", 3, 12, 64, lam=0.9)
+    np.testing.assert_array_equal(again[-1].critic, runs["learning"][-1].critic)
+
+
+def test_what_is_logged_of_a_training():
+    run = mdp.actor_critic(AGENT, LOGITS, seed=1, updates=40)
+    log = mdp.follow(AGENT, run)
+    logits, critic, batch = run[7]
+    exact = mdp.values(AGENT, logits).v
+    wrong = [critic[t, s] - exact[t, s] for row, m in zip(batch.states, batch.mask, strict=True)
+             for t, s in enumerate(row[:-1]) if m[t]]  # fmt: skip
+    assert log["rmse"][7] == pytest.approx(np.sqrt(np.mean(np.square(wrong))), abs=1e-12)
+    assert log["ev"][7] == mdp.explained_variance(batch, critic)
+    assert log["ceiling"][7] == mdp.explained_variance(batch, exact[:3])
+    assert log["J"][7] == mdp.objective(AGENT, logits) and log["J"][-1] > log["J"][0]
+    assert log["rmse"][-10:].max() < 0.5 * log["rmse"][0]
+
+
+@pytest.mark.parametrize("change", [{"kind": "lazy"}, {"updates": 0}, {"size": 0}, {"lam": 2.0}])
+def test_a_training_that_cannot_be_is_refused(change):
+    with pytest.raises(ValueError, match=next(iter(change))):
+        mdp.actor_critic(AGENT, LOGITS, **({"updates": 1} | change))
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_the_shy_process(own):
+    model, logits = mdp.two_steps(own)
+    answer = 1 / (1 + np.exp(2.0))
+    assert mdp.objective(model, logits) == pytest.approx(1 - (1 - answer) ** 2, abs=1e-15)
+    paths = mdp.trajectories(model, logits)
+    assert sorted(paths.probability) == pytest.approx(
+        sorted([answer, (1 - answer) * answer, (1 - answer) ** 2])
+    )
+    twice = paths.states[:, 0] == paths.states[:, 1]
+    assert twice.any() != own
+
+
+def test_with_own_logits_and_a_perfect_critic_a_smaller_lambda_is_quieter_and_terms_do_not_mix():
+    """The proof of notebook 05, term by term, on a process that meets no state twice."""
+    model, logits = mdp.two_steps(own_logits=True)
+    paths, v = mdp.trajectories(model, logits), mdp.values(model, logits).v[:2]
+    delta = mdp.gae_weights(paths, v, 1.0, 0.0)
+    for lam in (0.0, 0.4, 1.0):
+        e = np.stack([paths.scores[:, 0], lam * paths.scores[:, 0] + paths.scores[:, 1]], axis=1)
+        product = delta[:, 0] * delta[:, 1] * (e[:, 0] * e[:, 1]).sum(axis=(1, 2))
+        assert abs(paths.probability @ product) < 1e-16
+        acted = paths.mask[:, 1]
+        squares = lam**2 * (paths.scores[:, 0] ** 2).sum(axis=(1, 2)) + (paths.scores[:, 1] ** 2).sum(
+            axis=(1, 2)
+        )
+        np.testing.assert_allclose((e[:, 1] ** 2).sum(axis=(1, 2))[acted], squares[acted], atol=1e-14)
+
+
+def test_a_constant_error_does_no_harm_where_all_episodes_have_one_length():
+    even = mdp.TabularMDP([1, 0], [[[0.2, 0.8], [0.7, 0.3]]] * 2, [[1, 0], [0, 2]], horizon=3)
+    high = mdp.values(even, np.eye(2)).v[:3] + 0.3
+    for lam in (0.0, 0.5, 0.9):
+        found = mdp.gae_mean(even, np.eye(2), high, 1.0, lam)
+        np.testing.assert_allclose(found, mdp.objective_gradient(even, np.eye(2)), atol=1e-14)

@@ -70,6 +70,50 @@ def test_the_trust_region_keeps_its_promise_run_by_run():
     np.testing.assert_array_equal(move(z, actions, 0 * weights), z)
 
 
+@pytest.mark.parametrize("scale", [1e-320, 1e-200, 1e200])
+def test_the_trust_region_is_blind_to_the_unit_of_the_weights(scale):
+    move, w = steps.trust_region(0.02), np.array([[1.0, -1.0, 2.0, 0.0]])
+    np.testing.assert_allclose(move(UNIFORM, ONCE, scale * w), move(UNIFORM, ONCE, w), atol=1e-4)
+
+
+def test_a_policy_that_gives_one_answer_only_stays_finite():
+    z, move = np.zeros((2, 3, 4)), steps.trust_region(0.02)
+    for _ in range(600):  # always the same answer: its gradient shrinks to nothing
+        z = move(z, np.zeros((2, 3, 4), dtype=int), np.ones((2, 3, 4)))
+    assert np.isfinite(z).all() and np.exp(steps.log_softmax(z))[..., 0].min() > 1 - 1e-12
+
+
+def _plain_run(start, rewards, seed, size, shift, batches):
+    """One run of REINFORCE with the running mean as baseline, sample by sample."""
+    rng, z, value = np.random.default_rng(seed), np.array(start), [0.5 + shift] * len(start)
+    rates = [[bandit.softmax(row) @ rewards for row in z]]
+    for _ in range(batches):
+        draws = rng.random((1, len(start), size, 1))
+        for q in range(len(start)):
+            p, g, paid = bandit.softmax(z[q]), 0, []
+            for u in draws[0, q, :, 0]:
+                a = int(np.searchsorted(p.cumsum()[:-1], u))
+                paid.append(rewards[a] + shift)
+                g = g + (paid[-1] - value[q]) * bandit.score_matrix(z[q])[a] / size
+            z[q] = z[q] + 0.3 * g
+            value[q] += 0.2 * (np.mean(paid) - value[q])
+        rates.append([bandit.softmax(row) @ rewards for row in z])
+    return np.array(rates)
+
+
+@pytest.mark.parametrize("shift", [0.0, 1.0])
+def test_training_is_the_plain_loop(shift):
+    start, rewards = RNG.normal(size=(3, 4)), np.array([1.0, 0.0, 0.5, 0.0])
+    move, minus_value = steps.inner_steps(0.3, steps=1), lambda r, value: r - value
+    got = steps.train(start, rewards, minus_value, move, 5, shift, batches=6, runs=1, seed=2)
+    np.testing.assert_allclose(got[:, 0], _plain_run(start, rewards, 2, 5, shift, 6), rtol=1e-12)
+
+
+def test_runs_differ_and_start_alike():
+    got = steps.train(RNG.normal(size=(2, 4)), [1, 0, 0, 1], lambda r, v: r, steps.inner_steps(0.5), runs=3)
+    assert got.shape == (41, 3, 2) and np.ptp(got[0], axis=0).max() == 0 and np.ptp(got[-1], axis=0).min() > 0
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [
@@ -81,6 +125,12 @@ def test_the_trust_region_keeps_its_promise_run_by_run():
         (lambda: steps.inner_steps(1, steps=0), "steps"),
         (lambda: steps.trust_region(0), "max_kl"),
         (lambda: steps.trust_region(0.1, 0), "damping"),
+        (lambda: steps.train(UNIFORM[0], np.ones(4), None, None), "two axes"),
+        (lambda: steps.train(UNIFORM, np.ones(3), None, None), "rewards has 3"),
+        (lambda: steps.train(UNIFORM, np.ones(4), None, None, size=0), "size"),
+        (lambda: steps.train(UNIFORM, np.ones(4), None, None, runs=0), "runs"),
+        (lambda: steps.train(UNIFORM, np.ones(4), None, None, batches=0), "batches"),
+        (lambda: steps.train(UNIFORM, np.ones(4), None, None, shift=np.nan), "shift"),
     ],
 )
 def test_bad_input_is_named(call, words):

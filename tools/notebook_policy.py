@@ -27,8 +27,9 @@ CELLS = {
     "01": (25, 52),
     "02": (25, 52),
     "03": (25, 60),
-    "04": (25, 56),
-    "06": (25, 56),
+    "04": (25, 60),
+    "05": (25, 50),
+    "06": (25, 60),
 }  # 01 asserts nine claims
 WORDS_PER_MINUTE, MINUTES_PER_CODE_CELL = 110, 0.75
 
@@ -195,7 +196,7 @@ def _minutes(text, code):
 def _plain(text):
     """Prose without code, mathematics, links' targets, tables and solutions."""
     for pattern in (r"```.*?```", r"<details>.*?</details>", r"\$\$.*?\$\$", r"\$[^$]*\$", r"`[^`]*`", r"\]\([^)]*\)",
-                    r"(?m)^\|.*$"):  # fmt: skip
+                    r"(?m)^\|[^\n]*$"):  # fmt: skip
         text = re.sub(pattern, " ", text, flags=re.S)
     return text
 

@@ -25,7 +25,7 @@ class Exercise:
 
 
 class NotDone(Exception):
-    """The reader has not written anything yet."""
+    """The reader has not written anything yet; the message, if any, says where to write."""
 
 
 class Misfit(Exception):
@@ -89,8 +89,9 @@ def _verdict(exercise_, answer):
             if answer is None or answer is Ellipsis:
                 raise NotDone
             hint = exercise_.judge(answer)
-    except NotDone:
-        return "not done yet. Put your answer in place of the ... (a function needs a return).", False
+    except NotDone as empty:
+        how = str(empty) or "Put your answer in place of the ... (a function needs a return)."
+        return f"not done yet. {how}", False
     except Misfit as error:
         return f"not right yet. {error}", False
     except (Exception, SystemExit) as error:  # a reader's mistake is answered, never raised

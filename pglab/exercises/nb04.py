@@ -90,11 +90,12 @@ def two_variances(payments):
 def _three_verdicts(answer):
     if not isinstance(answer, dict) or set(answer) != set(VERDICTS):
         return "Give a dictionary with the three entries 'quieter', 'noisier' and 'same'."
-    if any(pair is None or pair is Ellipsis for pair in answer.values()):
-        raise NotDone
-    for verdict, payments in answer.items():
+    done = {verdict: pair for verdict, pair in answer.items() if pair is not None and pair is not Ellipsis}
+    for verdict, payments in done.items():
         if hint := _wrong_payments(verdict, payments):
             return f"{verdict!r}: {hint}"
+    if still := [repr(verdict) for verdict in VERDICTS if verdict not in done]:
+        raise NotDone(f"Put four numbers in place of the ... of {', '.join(still)}.")
     return None
 
 
@@ -117,16 +118,53 @@ def _wrong_payments(verdict, payments):
     if found == verdict:
         return None
     words = "has the same variance" if close else f"is {found}"
-    return f"with these payments reward-to-go {words} (it has {to_go:.4g}, the full return {full:.4g}). {VERDICTS[verdict]}"
+    digits = next(
+        (d for d in (4, 8, 12) if f"{to_go:.{d}g}" != f"{full:.{d}g}"), 4
+    )  # nearly the same: show where
+    numbers = f"it has {to_go:.{digits}g}, the full return {full:.{digits}g}"
+    return f"with these payments reward-to-go {words} ({numbers}). {VERDICTS[verdict]}"
+
+
+def _forms(rewards, p, fair_score=False, always_paid=False):
+    """Chances, estimates of the sequence form and of reward-to-go, own parts; over all 2^T sequences."""
+    a = np.array(list(product((0.0, 1.0), repeat=rewards.size)))
+    chance = np.where(a == 1, p, 1 - p).prod(axis=1)
+    r, s = (0 * a if always_paid else a - 1) * rewards + rewards, a - (0.5 if fair_score else p)
+    return chance, r.sum(axis=1, keepdims=True) * s, returns.reward_to_go(r) * s, r * s
+
+
+def _variance(chance, x):
+    return float(chance @ ((x - chance @ x) ** 2).sum(axis=1))
 
 
 def _moments(rewards, p):
-    """Variance of the sequence form, of reward-to-go, of their difference; over all 2^T trajectories."""
-    a = np.array(list(product((0.0, 1.0), repeat=rewards.size)))
-    chance = np.where(a == 1, p, 1 - p).prod(axis=1)
-    r, s = a * rewards, a - p
-    full, to_go = r.sum(axis=1, keepdims=True) * s, returns.reward_to_go(r) * s
-    return [float(chance @ ((x - chance @ x) ** 2).sum(axis=1)) for x in (full, to_go, full - to_go)]
+    """Variance of the sequence form, of reward-to-go, of their difference."""
+    chance, full, to_go, _ = _forms(rewards, p)
+    return [_variance(chance, x) for x in (full, to_go, full - to_go)]
+
+
+def _difference(rewards, p, **changed):
+    chance, full, to_go, _ = _forms(rewards, p, **changed)
+    return _variance(chance, full) - _variance(chance, to_go)
+
+
+def _own_is_past(rewards, p):
+    """The own reward counts as past: the rest is what comes strictly later."""
+    chance, full, to_go, own = _forms(rewards, p)
+    return _variance(chance, full) - _variance(chance, to_go - own)
+
+
+def _own_is_past_too(rewards, p):
+    """The own reward is in both parts of the square."""
+    chance, full, to_go, own = _forms(rewards, p)
+    removed = full - to_go + own
+    return float(chance @ (removed**2 + 2 * removed * to_go).sum(axis=1))
+
+
+def _one_logit(rewards, p):
+    chance, full, to_go, _ = _forms(rewards, p)
+    full, to_go = (x.sum(axis=1, keepdims=True) for x in (full, to_go))
+    return _variance(chance, full) - _variance(chance, to_go)
 
 
 PAYMENTS = [
@@ -171,6 +209,28 @@ def _price(answer):
                 "This takes fair tokens, whatever p is. Is p used in the chances *and* in the scores?",
             ),
             (
+                lambda r, p: _difference(r, p, fair_score=True),
+                "The chances have p, the scores have 1/2. What is the score of a token that is right with probability p?",
+            ),
+            (
+                lambda r, p: _difference(r, p, always_paid=True),
+                "Every token is paid, right or wrong. A reward is earned only where the action is 1.",
+            ),
+            (
+                _own_is_past,
+                "A step's own reward is counted as past. Reward-to-go starts at the step itself.",
+            ),
+            (
+                _own_is_past_too,
+                "A step's own reward is in what was removed as well as in the rest. Removed is only what was earned "
+                "*before* the step.",
+            ),
+            (
+                _one_logit,
+                "Here one logit serves all tokens, so their parts are added up first. Each token has its own: the "
+                "variance is a sum over tokens.",
+            ),
+            (
                 _unweighted,
                 "All trajectories count the same here. Weight each with its chance, p for a right token and 1 - p for a "
                 "wrong one.",
@@ -180,7 +240,5 @@ def _price(answer):
 
 
 def _unweighted(rewards, p):
-    a = np.array(list(product((0.0, 1.0), repeat=rewards.size)))
-    r, s = a * rewards, a - p
-    full, to_go = r.sum(axis=1, keepdims=True) * s, returns.reward_to_go(r) * s
+    _, full, to_go, _ = _forms(rewards, p)
     return full.var(axis=0).sum() - to_go.var(axis=0).sum()

@@ -34,6 +34,21 @@ def _not_discounted(rewards, values, gamma, lam, last_value):
     return _with_errors(rewards + following - values, gamma, lam)
 
 
+def _undiscounted(rewards, values, gamma, lam, last_value):
+    return returns.gae(rewards, values, 1.0, lam, last_value)
+
+
+def _from_last_value(rewards, values, gamma, lam, last_value):
+    """The carried advantage starts at the value behind the end, instead of at 0."""
+    steps_left = np.arange(len(rewards), 0, -1)
+    right = returns.gae(rewards, values, gamma, lam, last_value)
+    return right + (gamma * lam) ** steps_left * last_value
+
+
+def _nothing_subtracted(rewards, values, gamma, lam, last_value):
+    return _with_errors(returns.td_errors(rewards, values, gamma, last_value) + values, gamma, lam)
+
+
 def _decay(factor):
     """GAE whose sum decays by another factor of gamma and lambda."""
     return lambda r, v, gamma, lam, last: _with_errors(
@@ -52,6 +67,20 @@ def _gae(answer):
                 lambda r, v, gamma, lam, last: returns.gae(r, v, gamma, lam, 0.0),
                 "The last step takes 0 for what comes after it. That is right for a trajectory that ended; "
                 "for one that was cut off there is an argument.",
+            ),
+            (
+                _undiscounted,
+                "gamma is nowhere. Two things lie one step ahead: the value of the next state, and the advantage of "
+                "the next step.",
+            ),
+            (
+                _from_last_value,
+                "The advantage that is carried backwards starts at `last_value`. Behind the last step no surprise "
+                "is known: what does that leave for its start? `last_value` is a value, and has its place in delta.",
+            ),
+            (
+                _nothing_subtracted,
+                "-V(s_t) is missing in the TD error. A surprise is what came *minus* what was expected before.",
             ),
             (
                 _decay(lambda gamma, lam: lam),
@@ -122,10 +151,12 @@ THOUGHTS = (
 
 @exercise("5b", "Over, cut off, or going on?", "medium", 8)
 def _ends(answer):
+    answer = answer.tolist() if isinstance(answer, np.ndarray) else answer
     if not isinstance(answer, (list, tuple)) or len(answer) != len(RIGHT_WORDS):
         return f"Give a list of {len(RIGHT_WORDS)} words, one for each situation, in their order."
     if any(word is None or word is Ellipsis for word in answer):
-        raise NotDone
+        raise NotDone("Put one word for each situation in place of the ... in the list.")
+    answer = [word.strip().lower() if isinstance(word, str) else word for word in answer]
     for number, word in enumerate(answer, start=1):
         if not isinstance(word, str) or word not in WORDS:
             return f"Situation {number}: the word must be one of {', '.join(repr(w) for w in WORDS)}."
@@ -144,6 +175,16 @@ SETTINGS = [  # (length of the bias, variance) with a low and with a high lambda
 ]
 
 
+def _one_number(answer):
+    """The reader's function, whose result may be an array of one number; what is none stays as it is."""
+
+    def flat(low, high):
+        value = answer(low, high)
+        return value.item() if isinstance(value, np.ndarray) and value.size == 1 else value
+
+    return flat if callable(answer) else answer
+
+
 def _crossing(low, high, power=2):
     return (high[1] - low[1]) / (low[0] ** power - high[0] ** power)
 
@@ -151,7 +192,7 @@ def _crossing(low, high, power=2):
 @exercise("5c", "From how many trajectories on?", "medium", 10)
 def _from_how_many(answer):
     return judge_function(
-        answer,
+        _one_number(answer),
         SETTINGS,
         right=_crossing,
         mistakes=[
@@ -162,6 +203,14 @@ def _from_how_many(answer):
             (
                 lambda low, high: 1 / _crossing(low, high),
                 "This is 1/n: the fraction is upside down. Multiply the equation by n before you solve it.",
+            ),
+            (
+                lambda low, high: np.sqrt(_crossing(low, high)),
+                "The root of it. n itself divides the variance; its root divides the standard error.",
+            ),
+            (
+                lambda low, high: (high[0] - low[0]) / (low[1] ** 2 - high[1] ** 2),
+                "The two numbers of a pair are swapped: the length of the bias comes first, then the variance.",
             ),
             (
                 lambda low, high: -_crossing(low, high),

@@ -5,6 +5,12 @@ import numpy as np
 from pglab import bandit
 from pglab.exercises.checking import exercise, judge_function
 
+
+def _alike(hint, *wrong):
+    """Several mistakes that one thought leads out of."""
+    return [(f, hint) for f in wrong]
+
+
 # --- 6a -----------------------------------------------------------------------------------------
 
 RATIOS = np.array([0.5, 0.9, 1.0, 1.1, 1.6])
@@ -44,10 +50,7 @@ def _clipped_objective(answer):
                 lambda r, A, e: np.minimum(r * A, np.clip(r * A, 1 - e, 1 + e)),
                 "This clips the product. The borders are about the ratio: clip it, then multiply.",
             ),
-            (
-                lambda r, A, e: r * A,
-                "Nothing is clipped yet: this is the bare ratio times A.",
-            ),
+            (lambda r, A, e: r * A, "Nothing is clipped yet: this is the bare ratio times A."),
             (
                 lambda r, A, e: -_clipped(r, A, e),
                 "The sign is turned round. The objective is climbed; the minus belongs to a loss.",
@@ -60,12 +63,9 @@ def _clipped_objective(answer):
                 lambda r, A, e: np.minimum(r * A, np.minimum(r, 1 + e) * A),
                 "Only the upper border is there. For a negative A it is the lower one that has to hold.",
             ),
-            *(
-                (
-                    lambda r, A, e, f=f: f(_clipped(r, A, e)),
-                    "This is one number. Here the objective of each sample is asked for.",
-                )
-                for f in (np.mean, np.sum)
+            *_alike(
+                "This is one number. Here the objective of each sample is asked for.",
+                *(lambda r, A, e, f=f: f(_clipped(r, A, e)) for f in (np.mean, np.sum)),
             ),
         ],
     )
@@ -116,18 +116,12 @@ def _third_estimate(answer):
                 "The exponential has the wrong sign: its mean under the policy should be 1, and that of "
                 "pi/ref is not.",
             ),
-            (
-                of(np.abs),
-                "This is the size of d. It is never negative, but its mean is not KL.",
-            ),
+            (of(np.abs), "This is the size of d. It is never negative, but its mean is not KL."),
             (of(lambda d: d), "This is k1, the log-ratio itself."),
             (of(lambda d: d**2 / 2), "This is k2, half the square of the log-ratio."),
-            *(
-                (
-                    of(lambda d, f=f: f(_k3(d))),
-                    "This is one number. Here the estimate of each sample is asked for.",
-                )
-                for f in (np.mean, np.sum)
+            *_alike(
+                "This is one number. Here the estimate of each sample is asked for.",
+                *(of(lambda d, f=f: f(_k3(d))) for f in (np.mean, np.sum)),
             ),
         ],
     )
@@ -168,8 +162,29 @@ def _effective_size(answer):
                 "The fraction is upside down: equal weights should give the number of samples.",
             ),
             (
-                of(lambda w: (w**2).sum() / (w**2).sum() * w.size),
+                of(lambda w: (w**2).sum() / (w**2).sum()),
                 "Square of the sum, not sum of the squares: above the fraction line add first.",
+            ),
+            (
+                of(lambda w: w.size),
+                "This is the number of answers, whatever their ratios are. Equal ratios should give it; what "
+                "about one ratio that is far above the others?",
+            ),
+            *_alike(
+                "This takes for granted that the ratios have mean 1. They have under the old policy, not in "
+                "every batch. Double all of them: the answer must not change.",
+                of(lambda w: w.size / (1 + w.var())),
+                of(lambda w: w.size / (1 + w.var(ddof=1))),
+                of(lambda w: w.size / (1 + ((w - 1) ** 2).mean())),
+                of(lambda w: w.size / (w**2).mean()),
+            ),
+            (
+                lambda new, old: _size(np.exp(new)),
+                "These are the new probabilities alone. Where does the policy that sampled come in?",
+            ),
+            (
+                lambda new, old: _size(np.exp(old)),
+                "These are the old probabilities alone. A weight compares them with the new ones.",
             ),
             (
                 of(lambda w: _size(w) / w.size),
@@ -210,6 +225,11 @@ def _natural(g, F, delta):
     return x, g @ x, 2 * delta
 
 
+def _as_long(x, F, delta):
+    """x, made as long as delta allows."""
+    return np.sqrt(2 * delta / (x @ F @ x)) * x
+
+
 @exercise("6d", "The step of the trust region", "hard", 15)
 def _trust_region(answer):
     def of(f):
@@ -232,9 +252,23 @@ def _trust_region(answer):
                 of(lambda x, gain, two: np.sqrt(two * 2 / gain) * x),
                 "The half of the parabola is on the wrong side: solve (1/2) x F x = delta for the length.",
             ),
-            (
-                lambda g, F, delta: np.sqrt(2 * delta / (g @ F @ g)) * (F @ g),
+            *_alike(
                 "F is used where its inverse is asked for. The direction solves F x = g.",
+                lambda g, F, delta: F @ g,
+                lambda g, F, delta: np.sqrt(2 * delta / (g @ F @ g)) * (F @ g),
+                lambda g, F, delta: _as_long(F @ g, F, delta),
+            ),
+            (
+                lambda g, F, delta: np.sqrt(2 * delta / (g @ F @ g)) * np.linalg.solve(F, g),
+                "The direction is right. Its length is measured with g where the step itself belongs: put "
+                "x = c F^-1 g into x F x, and see what becomes of one F.",
+            ),
+            *_alike(
+                "Only the diagonal of F is used. Its other entries say how answers share one softmax: "
+                "solve F x = g with all of it.",
+                lambda g, F, delta: g / F.diagonal(),
+                lambda g, F, delta: np.sqrt(2 * delta / (g @ (g / F.diagonal()))) * g / F.diagonal(),
+                lambda g, F, delta: _as_long(g / F.diagonal(), F, delta),
             ),
             (
                 lambda g, F, delta: np.sqrt(2 * delta / (g @ F @ g)) * g,
@@ -244,10 +278,7 @@ def _trust_region(answer):
                 lambda g, F, delta: np.sqrt(2 * delta / (g @ g)) * g,
                 "This measures the step in logits. Its length should be measured by F.",
             ),
-            (
-                of(lambda x, gain, two: x),
-                "The direction is right. Now make it as long as delta allows.",
-            ),
+            (of(lambda x, gain, two: x), "The direction is right. Now make it as long as delta allows."),
             (
                 of(lambda x, gain, two: np.sqrt(two / (x @ x)) * x),
                 "The direction is right, but its length is measured in logits. Measure it by F.",

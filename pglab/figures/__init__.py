@@ -7,6 +7,7 @@ into a notebook; it takes ordinary matplotlib figures as well.
 
 from pglab.figures.atlas import atlas
 from pglab.figures.palette import COLOURS, NAMES
+from pglab.figures.panels import distribution, runs, trails
 from pglab.figures.picture import (
     Axis,
     Bars,
@@ -21,9 +22,9 @@ from pglab.figures.picture import (
     named_axis,
 )
 from pglab.figures.show import show
-from pglab.figures.text import describe, numbers
+from pglab.figures.text import describe, numbers, table
 
 __all__ = [
     "COLOURS", "NAMES", "Axis", "Bars", "Line", "Panel", "Picture", "Points", "Rule", "Text", "atlas", "bars", "curves",
-    "describe", "named_axis", "numbers", "show",
+    "describe", "distribution", "named_axis", "numbers", "runs", "show", "table", "trails",
 ]  # fmt: skip

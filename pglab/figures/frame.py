@@ -91,7 +91,18 @@ def _extent(mark, direction):
 @lru_cache(maxsize=256)
 def _round_ticks(low, high, log):
     positions = _locator(low, high, log).tick_values(low, high)
-    return tuple((float(t), number(t)) for t in _within(positions, (low, high), log))
+    return tuple(zip(*_named(_within(positions, (low, high), log), log), strict=True))
+
+
+def _named(positions, log):
+    """Positions as floats and their words; on a linear axis all of them plain, or all with one exponent."""
+    positions = [float(t) for t in positions]
+    words = [number(t) for t in positions]
+    if log or not any("e" in word for word in words):
+        return positions, words
+    tiny = 1e-9 * max(abs(t) for t in positions)  # what is left of a zero
+    exponent = min(math.floor(math.log10(abs(t)) + 1e-9) for t in positions if abs(t) > tiny)
+    return positions, [f"{t / 10**exponent:.4g}e{exponent}" if abs(t) > tiny else "0" for t in positions]
 
 
 def _locator(low, high, log):

@@ -81,6 +81,9 @@ CONSTRAINTS = {
     "kl_penalty": OCHRE,
     "trust": GREEN,
     "narrow": PURPLE,
+    "small": INDIGO,
+    "believed": PURPLE,
+    "KL": INK,
     "to_right": BLUE,
     "to_rare": VERMILLION,
     "plain": VERMILLION,
@@ -97,6 +100,7 @@ NAMES |= {
     "kl_penalty": "KL penalty",
     "trust": "trust region",
     "narrow": "narrow trust region",
+    "small": "small steps",
     "to_right": "to right answers",
     "to_rare": 'to "5", the rarest',
     "plain": "plain gradient",
@@ -104,4 +108,29 @@ NAMES |= {
     "critic": "critic",
 }
 
-COLOURS = ESTIMATORS | STEP_WEIGHTS | ROLES | CONSTRAINTS
+# Critics: how they are trained, and how they are wrong; the two numbers of GAE.
+CRITICS = {
+    "learning": GREEN,
+    "dead": CRIMSON,
+    "frozen": BLUE,
+    "noise": OCHRE,
+    "too high": VERMILLION,
+    "late": OCHRE,
+    "random": BLUE,
+    "hates poor pages": PURPLE,
+    "0.3 too high": VERMILLION,
+    "0.2 too high": CRIMSON,
+    "0.1 too high": INDIGO,
+    "perfect": INK,
+    "exact V": INK,
+    "lambda 0": VERMILLION,
+    "lambda 0.5": OCHRE,
+    "lambda 0.9": BLUE,
+    "lambda 1": INK,
+    "gamma 1": INK,
+    "gamma 0.95": BLUE,
+    "gamma 0.9": OCHRE,
+    "gamma 0.8": PURPLE,
+}
+
+COLOURS = ESTIMATORS | STEP_WEIGHTS | ROLES | CONSTRAINTS | CRITICS

@@ -140,3 +140,28 @@ def numbers(label, values, digits=4):
     """
     row = np.atleast_1d(_checks.floats("values", values, "a number or a vector of numbers")).ravel()
     print(f"{label:<34}" + "".join(f" {value:z{digits + 5}.{digits}f}" for value in row))
+
+
+def table(corner, columns, rows, digits=4):
+    """Print numbers as a table: a header on its own line, one row for each name, an empty line.
+
+    Args:
+      corner: the words above the names of the rows.
+      columns: n words, one above each column.
+      rows: {name: n numbers}.
+      digits: decimals.
+
+    Raises:
+      ValueError: no rows; a row with more or fewer numbers than columns; what is no number.
+    """
+    if not rows:
+        raise ValueError("rows is empty; give at least one, as {name: numbers}.")
+    first = max(len(str(name)) for name in (corner, *rows))
+    widths = [max(len(column), digits + 4) for column in columns]
+    print(f"{corner:<{first}}" + "".join(f"  {c:>{w}}" for c, w in zip(columns, widths, strict=True)))
+    for name, values in rows.items():
+        row = _checks.floats(f"row {name!r}", values, "a vector of numbers").ravel()
+        if row.size != len(columns):
+            raise ValueError(f"row {name!r} has {row.size} numbers for {len(columns)} columns.")
+        print(f"{name:<{first}}" + "".join(f"  {x:z{w}.{digits}f}" for x, w in zip(row, widths, strict=True)))
+    print()

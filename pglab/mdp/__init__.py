@@ -18,8 +18,10 @@ paths, ``values`` goes backwards through time; the two routes share no code, and
 Sources: Sutton and Barto (2nd ed.), chapters 3 and 13; Spinning Up, Intro to policy optimization.
 """
 
+from pglab.mdp.actor_critic import Update, actor_critic, follow
+from pglab.mdp.baselines import best_table, minus_table, noise_with_table, score_weighted_table
 from pglab.mdp.batches import batch_estimate, sampled_batch_estimate
-from pglab.mdp.critics import gae_mean, gae_moments, gae_weights
+from pglab.mdp.critics import explained_variance, gae_mean, gae_moments, gae_weights
 from pglab.mdp.model import TabularMDP
 from pglab.mdp.moments import (
     WEIGHTS,
@@ -30,13 +32,15 @@ from pglab.mdp.moments import (
     moments,
     weights,
 )
-from pglab.mdp.search_agent import ACTIONS, LOGITS, STATES, search_agent
+from pglab.mdp.search_agent import ACTIONS, LOGITS, STATES, search_agent, two_steps
+from pglab.mdp.tokens import noise_to_signal, token_tree
 from pglab.mdp.trajectories import Trajectories, trajectories
 from pglab.mdp.values import Values, objective, objective_gradient, occupancy, values
 
 __all__ = [
-    "ACTIONS", "LOGITS", "STATES", "WEIGHTS", "TabularMDP", "Trajectories", "Values", "batch_estimate",
-    "covariance", "covariance_trace", "estimates", "exact_gradient", "gae_mean", "gae_moments", "gae_weights",
-    "moments", "objective", "objective_gradient", "occupancy", "sampled_batch_estimate", "search_agent",
-    "trajectories", "values", "weights",
+    "ACTIONS", "LOGITS", "STATES", "WEIGHTS", "TabularMDP", "Trajectories", "Update", "Values", "actor_critic",
+    "batch_estimate", "best_table", "covariance", "covariance_trace", "estimates", "exact_gradient",
+    "explained_variance", "follow", "gae_mean", "gae_moments", "gae_weights", "minus_table", "moments",
+    "noise_to_signal", "noise_with_table", "objective", "objective_gradient", "occupancy", "sampled_batch_estimate",
+    "score_weighted_table", "search_agent", "token_tree", "trajectories", "two_steps", "values", "weights",
 ]  # fmt: skip

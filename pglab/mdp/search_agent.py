@@ -43,3 +43,32 @@ def search_agent(horizon=3, cost=0.05):
         reward[state, 0] = -cost
         reward[state, 1, 3] = 1.0
     return TabularMDP([1, 0, 0, 0, 0], transition, reward, horizon, terminal=[0, 0, 0, 1, 1])
+
+
+def two_steps(own_logits=False):
+    """A process of two steps at most, and a shy policy for it, which seldom answers.
+
+        not yet   --go on-->    not yet, reward 0
+        not yet   --answer-->   over, reward 1
+
+    Args:
+      own_logits: False, one state for both steps, so that they share their logits; True, a state of
+        its own for each step.
+
+    Returns:
+      TabularMDP and the logits of the policy: go on has logit 1, answer -1.
+
+    Raises:
+      nothing.
+
+    Source: made for this course.
+    """
+    states = 3 if own_logits else 2  # the last one is the end
+    transition = np.zeros((states, 2, states))
+    for state in range(states - 1):
+        transition[state, 0, min(state + 1, states - 1) if own_logits else state] = 1.0
+        transition[state, 1, states - 1] = 1.0
+    transition[-1, :, -1] = 1.0
+    logits = np.array([[1.0, -1.0]] * (states - 1) + [[0.0, 0.0]])
+    start, terminal = np.eye(states)[0], np.arange(states) == states - 1
+    return TabularMDP(start, transition, [[0.0, 1.0]] * states, 2, terminal), logits

@@ -12,10 +12,13 @@ from pglab.sliders.ends import end_for
 from pglab.sliders.explorer import Explorer
 
 WEIGHTS = ("return", "reward_to_go", "from_start", "baselined", "q", "advantage")
-OUTCOMES = SUM, ALL = ("right tokens", "all right")
+SHORT = dict(zip(WEIGHTS, ("return", "G", "gamma^t G", "G - V", "Q", "A"), strict=True))  # beside the slider
+OUTCOMES = SUM, ALL = ("each right", "all right")
 GOALS = DISCOUNTED, UNDISCOUNTED = ("discounted", "undiscounted")
 LONGEST = 8
 FINER = tuple(round(digit * 10.0**power, 6) for power in range(-4, 2) for digit in (1, 2, 3, 5, 7))
+TINY = 1e-12  # less than this is what rounding leaves
+FINEST = tuple(float(f"{digit}e{power}") for power in range(-11, -4) for digit in (1, 2, 5)) + FINER
 
 
 class Credit(NamedTuple):
@@ -55,7 +58,7 @@ def credit_lab(
     """
     if weight not in WEIGHTS:
         raise ValueError(f"weight is {weight!r}; it must be one of {', '.join(WEIGHTS)}.")
-    by_words = {NAMES[name]: name for name in WEIGHTS}
+    by_words = {words: name for name, words in SHORT.items()}
     controls = [
         Slider("horizon", "tokens T", horizon, 2, LONGEST, 1, group="the task"),
         Slider("p", "chance right", p, 0.05, 0.95, 0.05, group="the task"),
@@ -63,7 +66,7 @@ def credit_lab(
         Slider("share", "paid at once", share, 0, 1, 0.05, group="the task"),
         Slider("gamma", "gamma", gamma, 0, 1, 0.05, group="the estimate"),
         Choice("goal", "goal", goal, GOALS, group="the estimate"),
-        Choice("weight", "weight", NAMES[weight], tuple(by_words), group="the estimate"),
+        Choice("weight", "weight", SHORT[weight], tuple(by_words), group="the estimate"),
         Slider("wrong", "wrong token", wrong, 0, LONGEST, 1, group="the trajectory shown (0: none)"),
     ]
 
@@ -150,6 +153,8 @@ def _fold(numbers, p):
 def picture(horizon, share, gamma, p, outcome=SUM, goal=DISCOUNTED, weight="reward_to_go", wrong=2):
     """Gradient and mean of one weight, its credit in one trajectory, and all six weights compared.
 
+    Tokens are counted from 1 here: token 1 is step 0.
+
     Args:
       as ``credit_lab``; a ``wrong`` beyond the horizon means that no token is wrong.
 
@@ -172,7 +177,13 @@ def picture(horizon, share, gamma, p, outcome=SUM, goal=DISCOUNTED, weight="rewa
 
 
 def _steps(horizon):
-    return Axis("token", 0.4, horizon + 0.6, tuple((t, str(t)) for t in range(1, horizon + 1)))
+    return Axis("token (1 is step 0)", 0.4, horizon + 0.6, tuple((t, str(t)) for t in range(1, horizon + 1)))
+
+
+def _ends(numbers):
+    """Low and high end of the vertical axis; room for two lines of words at the top."""
+    low = -end_for(-numbers.min(), FINEST, full=0.9) if numbers.min() < -TINY else 0.0
+    return low, end_for(numbers.max(), FINEST, full=0.75) if numbers.max() > TINY else -low or 1.0
 
 
 def _mean_panel(all_of_it, weight, goal):
@@ -183,8 +194,7 @@ def _mean_panel(all_of_it, weight, goal):
         Bars(x - 0.2, gradient, colour=COLOURS["exact"], width=0.36),
         Bars(x + 0.2, mean, colour=COLOURS[weight], width=0.36),
     ]
-    high = end_for(every.max(), FINER, full=0.75)
-    low = -end_for(-every.min(), FINER, full=0.9) if every.min() < -1e-12 else 0.0
+    low, high = _ends(every)
     marks += [
         Text(0.55, high - 0.07 * (high - low), f"gradient, {goal}", COLOURS["exact"], "start"),
         Text(0.55, high - 0.15 * (high - low), "mean estimate", COLOURS[weight], "start"),
@@ -203,9 +213,9 @@ def _trajectory_panel(all_of_it, weight, wrong):
     x, colour = np.arange(1, horizon + 1), COLOURS[weight]
     rewards, credited = all_of_it.rewards[row], all_of_it.weights[weight][row]
     every = np.array([rewards, *(each[row] for each in all_of_it.weights.values())])
-    high = end_for(every.max(), FINER, full=0.75)
-    low = -end_for(-every.min(), FINER, full=0.9) if every.min() < -1e-12 else 0.0
+    low, high = _ends(every)
     words = tuple((t, f"{t}" if right else f"{t} wrong") for t, right in zip(x, shown, strict=True))
+    none = "no token is wrong" if wrong == 0 else f"no wrong token: T = {horizon}" if wrong > horizon else ""
     marks = [
         Bars(x, rewards, colour=COLOURS["before"], width=0.5),
         Line(x, credited, colour=colour, width=1.2),
@@ -214,38 +224,35 @@ def _trajectory_panel(all_of_it, weight, wrong):
         Text(0.55, high - 0.07 * (high - low), "weight: " + NAMES[weight], colour, "start"),
         Text(0.55, high - 0.15 * (high - low), "earned at the step", COLOURS["before"], "start"),
     ]
-    axis = Axis("token", 0.4, horizon + 0.6, words)
+    axis = Axis("token (1 is step 0)" + f"; {none}" * bool(none), 0.4, horizon + 0.6, words)
     return Panel("What does a step get?", marks, axis, Axis("", low, high), width=330, height=290)
 
 
 def _atlas_panel(all_of_it):
     places = _places(all_of_it)
     biases, variances = np.array(list(places.values())).T
-    up = end_for(variances.max(), FINER)
-    right = max(end_for(biases.max(), FINER, full=0.6), up / 40)
-    return atlas(_joined(places), "All six weights", (right, up), width=430, height=290)
+    up = end_for(variances.max(), FINEST)
+    right = max(end_for(biases.max(), FINEST, full=0.6), up / 40)
+    return atlas(_joined(places, right, up), "All six weights", (right, up), width=430, height=290)
 
 
 def _places(all_of_it):
     """{name: (squared bias, variance)}; what is rounding noise is 0."""
-    scale = max(np.abs(all_of_it.gradient).max(), 1e-12)
     places = {}
     for name, mean in all_of_it.means.items():
         off = mean - all_of_it.gradient
         places[name] = (
-            float(off @ off) if np.abs(off).max() > 1e-12 * scale else 0.0,
+            float(off @ off) if np.abs(off).max() > TINY else 0.0,
             all_of_it.variances[name],
         )
     return places
 
 
-def _joined(places):
-    """Weights that fall on one point share it, with all their words."""
+def _joined(places, right, up):
+    """Weights whose dots fall on one another share one, with all their words."""
     joined = {}
     for name, place in places.items():
-        twin = next(
-            (other for other, there in joined.items() if np.allclose(place, there[0], atol=1e-12)), None
-        )
+        twin = next((n for n, (there, _) in joined.items() if _apart(place, there, right, up) < 0.01), None)
         if twin is None:
             joined[name] = (place, [name])
         else:
@@ -256,17 +263,32 @@ def _joined(places):
     }
 
 
+def _apart(one, other, right, up):
+    """The distance of two dots, as a share of the axes."""
+    return max(abs(one[0] - other[0]) / right, abs(one[1] - other[1]) / up)
+
+
+def _words(number):
+    """Four decimals, and scientific digits for what they would not show."""
+    return "0" if number == 0 else f"{number:.4f}" if number >= 5e-4 else f"{number:.1e}"
+
+
 def _caption(all_of_it, weight, goal):
     """Three lines, always, so that the picture keeps its height."""
     places = _places(all_of_it)
     bias, variance = places[weight]
     length = np.linalg.norm(all_of_it.gradient)
-    words = "unbiased" if bias == 0 else f"bias of length {np.sqrt(bias):.4f} (the gradient has {length:.4f})"
-    name = NAMES[weight][0].upper() + NAMES[weight][1:]
+    words = (
+        "unbiased"
+        if bias == 0
+        else f"bias of length {_words(np.sqrt(bias))} (the gradient: {_words(length)})"
+    )
+    name = f"{NAMES[weight]} ({SHORT[weight]})" if "G" in SHORT[weight] else NAMES[weight]
     unbiased = [NAMES[each] for each, (off, _) in places.items() if off == 0]
-    quietest = min(places, key=lambda each: places[each][1])
+    least = min(noise for _, noise in places.values())
+    quietest = ", ".join(NAMES[each] for each, (_, noise) in places.items() if noise - least <= 1e-9 * least)
     return (
-        f"{name}, {goal} goal: {words}; variance {variance:.4f}.\n"
+        f"Weight: {name}; {goal} goal: {words}; variance {_words(variance)}.\n"
         f"Unbiased: {', '.join(unbiased) or 'none'}.\n"
-        f"Quietest: {NAMES[quietest]} ({places[quietest][1]:.4f})."
+        f"Quietest: {quietest} ({_words(least)})."
     )

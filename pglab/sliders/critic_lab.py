@@ -1,5 +1,6 @@
 """Notebook 05: a critic that is wrong on purpose, lambda and gamma in; exact bias and variance out."""
 
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -14,11 +15,11 @@ from pglab.sliders.explorer import Explorer
 HORIZON = 4
 LIVE = 3  # the question, a good page, a poor page; in the other states all is over
 LAMBDAS = np.linspace(0.0, 1.0, 41)
-OTHER_GAMMAS = (1.0, 0.9, 0.8)  # drawn quietly beside the chosen one
+OTHER_GAMMAS = (1.0, 0.9, 0.8)  # drawn dashed beside the chosen one
 COUNTS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)  # trajectories
 LARGEST = 1.0  # error of the critic, in units of the reward for a right answer
 PLACES = ((0, 0), *((t, s) for t in range(1, HORIZON) for s in (1, 2)))  # (time, state) that can be reached
-NAMES = ("Q", *(f"{'gp'[s - 1]}{t}" for t, s in PLACES[1:]))
+NAMES = ("start", *(f"{'gp'[s - 1]}{t}" for t, s in PLACES[1:]))
 
 
 def _patterns():
@@ -59,7 +60,7 @@ def critic_lab(size=0.3, kind="too high", lam=0.5, gamma=1.0, trajectories="10")
         Choice("kind", "kind", kind, tuple(KINDS), group="the critic's error"),
         Slider("lam", "lambda", lam, 0, 1, 0.025, group="the estimate"),
         Slider("gamma", "gamma", gamma, 0.5, 1, 0.025, group="the estimate"),
-        Choice("trajectories", "trajectories n", trajectories, tuple(map(str, COUNTS)), group="the batch"),
+        Choice("trajectories", "n", trajectories, tuple(map(str, COUNTS)), group="trajectories in a batch"),
     ]
 
     def picture_at(size, kind, lam, gamma, trajectories):
@@ -157,8 +158,9 @@ def _trade_panel(size, kind, gamma, place, n):
     marks, reach = [], [bias.max()]
     for other in OTHER_GAMMAS:
         if other != gamma:
-            far, noise = trade(size, kind, other)
-            marks.append(Line(far, noise / n, f"gamma {other:g}", COLOURS["before"], dashed=True, width=1.2))
+            (far, noise), colour = trade(size, kind, other), COLOURS[f"gamma {other:g}"]
+            marks.append(Line(far, noise / n, "", colour, dashed=True, width=1.2))
+            marks.append(Points(far[-1:], noise[-1:] / n, "", colour, (f"gamma {other:g}",), 2.5))
             reach.append(far.max())
     right, top = end_for(max(reach)), end_for(_highest(size, kind) / n)
     marks.append(Line(bias, variance / n, "", COLOURS["gae"], width=2.4))
@@ -182,14 +184,20 @@ def _highest(size, kind):
 
 def _error_panel(bias, noise, place):
     error = bias + noise
+    best = int(error.argmin())
     marks = [
         Line(LAMBDAS, bias, "squared bias", COLOURS["down"], width=1.5),
         Line(LAMBDAS, noise, "variance / n", COLOURS["value"], width=1.5),
         Line(LAMBDAS, error, "sum", COLOURS["exact"]),
         Rule(LAMBDAS[place], vertical=True),
-        Points([LAMBDAS[error.argmin()]], [error.min()], "", COLOURS["optimal"], ("least",), 5.0),
+        Points(LAMBDAS[[best]], error[[best]], "", COLOURS["optimal"], radius=5.0),
     ]
-    return Panel("Mean squared error", marks, Axis("lambda", 0, 1), Axis("", 0, end_for(error.max())), width=360, height=300)  # fmt: skip
+    top = end_for(error.max())
+    x, side = (0.02, "start") if LAMBDAS[place] < 0.6 else (-0.02, "end")
+    marks.append(Text(LAMBDAS[place] + x, 0.96 * top, "your lambda", COLOURS["before"], side))
+    side = "start" if best < 4 else "end" if best > 36 else "middle"  # the word stays in the panel
+    marks.append(Text(LAMBDAS[best], error[best] + 0.05 * top, "least", COLOURS["optimal"], side))
+    return Panel("Mean squared error", marks, Axis("lambda", 0, 1), Axis("", 0, top), width=360, height=300)  # fmt: skip
 
 
 def _critic_panel(size, kind, gamma):
@@ -204,10 +212,8 @@ def _critic_panel(size, kind, gamma):
         Bars(x + 0.2, said, "critic", COLOURS["gae"], 0.36),
     ]
     low, high = min(-0.5, -end_for(max(0.0, -said.min()), full=1.0)), max(1.5, end_for(said.max(), full=1.0))
-    marks.append(
-        Text(3.0, high - 0.06 * (high - low), "Q: question; g, p: page, then the time", COLOURS["before"])
-    )
-    return Panel("The critic", marks, named_axis(NAMES), Axis("value", low, high), width=330, height=300)
+    names = replace(named_axis(NAMES), label="g, p: good, poor page, with its time")
+    return Panel("The critic", marks, names, Axis("value", low, high), width=330, height=300)
 
 
 def _caption(bias, variance, error, place, n):

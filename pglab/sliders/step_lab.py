@@ -1,12 +1,13 @@
 """Notebook 06: how far one batch should move the policy: ratios, clip, KL penalty, and the true objective."""
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from pglab import _checks, bandit, constraints
-from pglab.figures import COLOURS, NAMES, Axis, Bars, Line, Panel, Picture, Points, Rule, named_axis
+from pglab.figures import COLOURS, NAMES, Axis, Bars, Line, Panel, Picture, Points, Rule, Text, named_axis
 from pglab.sliders.controls import Choice, Slider
 from pglab.sliders.ends import end_for
 from pglab.sliders.explorer import Explorer
@@ -14,15 +15,16 @@ from pglab.sliders.four_answers import ANSWERS
 
 LONGEST = 6.0
 DISTANCES = np.linspace(0.0, LONGEST, 121)
-DRAWS = {"all answers": None, "a fair draw": (1, 0, 2, 1), "a poor draw": (0, 1, 3, 0)}  # of four samples
+DRAWS = {"all": None, "fair": (1, 0, 2, 1), "poor": (0, 1, 3, 0)}  # of four samples
+WORDS = {"all": "all answers", "fair": "a fair draw", "poor": "a poor draw"}
 DIRECTIONS = ("plain", "natural")
 SIZE = 16  # samples, of which the caption says what they are worth
-CLIPS, RATIO_ENDS = (0.05, 1.0), (2.0, 4.0, 8.0)
+CLIPS, RATIO_ENDS = (0.05, 1.0), (2.5, 5.0, 10.0)
 
 
 def step_lab(
     logits=bandit.EXAMPLE_LOGITS, rewards=bandit.EXAMPLE_REWARDS, distance=2.0, clip=0.2, beta=0.0, baseline=-1.0,
-    draw="a poor draw", direction="plain", answers=ANSWERS,
+    draw="poor", direction="plain", answers=ANSWERS,
 ):  # fmt: skip
     """The explorer of one batch that is used for a long step: nothing in it is sampled.
 
@@ -43,13 +45,10 @@ def step_lab(
     Raises:
       ValueError: a start outside the sliders' ends, an unknown draw or direction; as ``picture``.
     """
-    if direction not in DIRECTIONS:
-        raise ValueError(f"direction is {direction!r}; it must be one of {', '.join(DIRECTIONS)}.")
-    by_words = {NAMES[name]: name for name in DIRECTIONS}
     logits, rewards = _checks.vector("logits", logits, size=4), _checks.vector("rewards", rewards, size=4)
     controls = [
         Slider("distance", "distance", distance, 0, LONGEST, 0.1, group="the step"),
-        Choice("direction", "along the", NAMES[direction], tuple(by_words), group="the step"),
+        Choice("direction", "direction", direction, DIRECTIONS, group="the step"),
         Choice("draw", "batch", draw, tuple(DRAWS), group="the weight: reward minus b"),
         Slider("baseline", "baseline b", baseline, -1, 2, 0.1, group="the weight: reward minus b"),
         Slider("clip", "clip eps", clip, *CLIPS, 0.05, group="the constraint"),
@@ -57,9 +56,7 @@ def step_lab(
     ]
 
     def picture_at(distance, clip, beta, baseline, draw, direction):
-        return picture(
-            logits, rewards, distance, clip, beta, baseline, draw, by_words[direction], answers=answers
-        )
+        return picture(logits, rewards, distance, clip, beta, baseline, draw, direction, answers=answers)
 
     return Explorer(controls, picture_at)
 
@@ -78,7 +75,7 @@ class Walk(NamedTuple):
 def walk(logits, rewards, baseline, draw, direction, distances=DISTANCES):
     """The policies on a line from the old one, along the gradient of the batch's surrogate.
 
-        surrogate = sum_a share(a) rho(a) (R(a) - b),     share(a) of the batch; pi_old(a) for "all answers"
+        surrogate = sum_a share(a) rho(a) (R(a) - b),     share(a) of the batch; pi_old(a) for "all"
 
     Args:
       logits: (A,) old logits.
@@ -159,7 +156,7 @@ def picture(logits, rewards, distance, clip, beta, baseline, draw, direction, an
         _ratio_panel(here, held, clip, answers),
         _line_panel(path, climbed, distance, clip, beta),
     )
-    title = f"A step of length {distance:.1f} along the {NAMES[direction]} of {draw}"
+    title = f"A step of length {distance:.1f} along the {NAMES[direction]} of {WORDS[draw]}"
     return Picture(panels, title, _caption(logits, path, here, held, climbed, clip, answers))
 
 
@@ -171,7 +168,7 @@ def _held(here, clip):
 
 
 def _ratio_panel(here, held, clip, answers):
-    """Bars of the ratios: blue is pulled up, red down, grey is stopped or was not drawn."""
+    """Bars of the ratios: blue is pulled up, orange down, grey is stopped or was not drawn."""
     ratio = here.ratios[0]
     idle = held | (here.shares * here.weights == 0)
     colours = tuple(
@@ -179,11 +176,12 @@ def _ratio_panel(here, held, clip, answers):
         for rests, w in zip(idle, here.weights, strict=True)
     )
     marks = [
-        Bars(np.arange(ratio.size), ratio, colour=colours, values=".2f"),
+        Bars(np.arange(ratio.size), ratio, colour=colours),
         Rule(1 - clip, colour=COLOURS["clip"]),
         Rule(1 + clip, colour=COLOURS["clip"]),
     ]
-    top = end_for(max(ratio.max(), 1 + clip), RATIO_ENDS)
+    top = end_for(1.05 * max(ratio.max(), 1 + clip), RATIO_ENDS)  # the numbers have a row of their own
+    marks += [Text(i, 0.945 * top, f"{x:.2f}", colours[i]) for i, x in enumerate(ratio)]
     return Panel(
         "New over old probability", marks, named_axis(answers), Axis("ratio", 0, top), width=340, height=290
     )
@@ -193,7 +191,7 @@ def _line_panel(path, climbed, distance, clip, beta):
     free, clipped = objective(path), objective(path, clip)
     lines = [
         Line(DISTANCES, path.gain, "J, the truth", COLOURS["exact"]),
-        Line(DISTANCES, free, "the batch", COLOURS["free"], dashed=True, width=1.5),
+        Line(DISTANCES, free, "the batch", COLOURS["believed"], dashed=True, width=1.5),
         Line(DISTANCES, clipped, "clipped", COLOURS["clip"]),
     ]
     if beta > 0:
@@ -206,8 +204,13 @@ def _line_panel(path, climbed, distance, clip, beta):
     low = -end_for(max(0.1, -min(path.gain.min(), climbed[: best + 1].min(), clipped.min())))
     lines = [Line(x.x, np.where(x.y < low, np.nan, x.y), x.label, x.colour, x.dashed, x.width) for x in lines]
     marks = [*lines, Rule(distance, vertical=True), dot]
+    if beta > 0 and np.isnan(lines[-1].y[-1]):  # it leaves through the bottom: its name stands where it does
+        out = DISTANCES[np.isnan(lines[-1].y).argmax()]
+        marks[3] = replace(lines[-1], label="")
+        side, anchor = (0.1, "start") if out < 4.5 else (-0.25, "end")
+        marks.append(Text(out + side, low + 0.05 * (high - low), "minus KL", COLOURS["kl_penalty"], anchor))
     x, y = Axis("distance in logits", 0, LONGEST), Axis("change from the old policy", low, high)
-    return Panel("Along the step", marks, x, y, width=470, height=290)
+    return Panel("Along this line", marks, x, y, width=470, height=290)
 
 
 def _caption(logits, path, here, held, climbed, clip, answers):
@@ -215,7 +218,7 @@ def _caption(logits, path, here, held, climbed, clip, answers):
     worth = SIZE / (bandit.softmax(logits) @ here.ratios[0] ** 2)
     outside = np.abs(here.ratios[0] - 1) > clip + 1e-12
     best = int(climbed.argmax())
-    place = f"at distance {DISTANCES[best]:.2f}" if best < DISTANCES.size - 1 else "at the end of the line"
+    place = f"at distance {DISTANCES[best]:.2f}" if best < DISTANCES.size - 1 else "at its end"
 
     def named(chosen):
         return ", ".join(answers[i] for i in np.flatnonzero(chosen)) or "none"
@@ -224,5 +227,5 @@ def _caption(logits, path, here, held, climbed, clip, answers):
         f"KL(old, new) = {here.kl[0]:z.4f} nats; {SIZE} old samples are worth about {worth:.1f}. "
         f"J changes by {here.gain[0]:z.4f}.\n"
         f"Ratio outside the clip: {named(outside)}. Stopped by it: {named(held)}.\n"
-        f"What is climbed is highest {place} (dot); there J has changed by {path.gain[best]:z.4f}."
+        f"Along this line, what is climbed is highest {place} (dot). J changes there by {path.gain[best]:z.4f}."
     )

@@ -82,6 +82,43 @@ def not_weighted(rewards, p):
     return var(even, full) - var(even, to_go)
 
 
+def with_forms(change):
+    """Difference of two variances, after ``change(a, rewards, p)`` gave scores, full and later payments."""
+
+    def answer(rewards, p):
+        rows = [(c, *change(a, rewards, p)) for c, a in paths(len(rewards), p)]
+        chance = np.array([c for c, _, _ in rows])
+        return var(chance, np.array([x for _, x, _ in rows])) - var(chance, np.array([y for _, _, y in rows]))
+
+    return answer
+
+
+def strictly_later(a, rewards, p):
+    r = rewards * a
+    return r.sum() * (a - p), (loop(r, 1.0) - r) * (a - p)
+
+
+def paid_anyway(a, rewards, p):
+    return rewards.sum() * (a - p), loop(rewards, 1.0) * (a - p)
+
+
+def half_in_the_score(a, rewards, p):
+    return (rewards @ a) * (a - 0.5), loop(rewards * a, 1.0) * (a - 0.5)
+
+
+def added_up(a, rewards, p):
+    full, to_go = (rewards @ a) * (a - p), loop(rewards * a, 1.0) * (a - p)
+    return np.array([full.sum()]), np.array([to_go.sum()])
+
+
+def own_removed_too(rewards, p):
+    total = 0.0
+    for c, a in paths(len(rewards), p):
+        removed, rest = np.cumsum(rewards * a) * (a - p), loop(rewards * a, 1.0) * (a - p)
+        total += c * (removed**2 + 2 * removed * rest).sum()
+    return total
+
+
 MISTAKES = [
     ("4a", lambda r, gamma: [gamma**t * x for t, x in enumerate(r)], "nothing is added up"),
     ("4a", lambda r, gamma: np.full(len(r), loop(r, gamma)[0]), "return of the whole trajectory"),
@@ -104,6 +141,8 @@ MISTAKES = [
     ("4b", spoilt(noisier="minus"), "give four numbers"),
     ("4b", spoilt(noisier=[[-1e9, 0], [1e9, 0]]), "below a million"),
     ("4b", [[0, 1], [0, 1]], "dictionary"),
+    ("4b", spoilt(same=..., quieter=[[-1, -1], [0.75, 1]]), "'quieter': with these payments reward-to-go is noisier"),
+    ("4b", spoilt(same=[[-1, -1], [0, 0.99999]]), "it has 0.18749875, the full return 0.18750125"),
     ("4c", lambda r, p: -price(r, p), "sign is turned round"),
     ("4c", difference_alone, "where is the covariance"),
     ("4c", covariance_once, "the product occurs twice"),
@@ -111,5 +150,10 @@ MISTAKES = [
     ("4c", lambda r, p: var(*forms(r, p)[:2]) / var(*forms(r, p)[::2]), "a ratio"),
     ("4c", lambda r, p: price(r, 0.5), "whatever p is"),
     ("4c", not_weighted, "1 - p for a wrong one"),
+    ("4c", with_forms(strictly_later), "own reward is counted as past"),
+    ("4c", own_removed_too, "as well as in the rest"),
+    ("4c", with_forms(paid_anyway), "only where the action is 1"),
+    ("4c", with_forms(half_in_the_score), "the scores have 1/2"),
+    ("4c", with_forms(added_up), "a sum over tokens"),
     ("4c", lambda r, p: 2 * price(r, p), "right is"),
 ]  # fmt: skip

@@ -24,6 +24,16 @@ def step(power=0.5, factor=2.0, sign=1.0):
     return f
 
 
+def diagonal(size):
+    """F without its other entries; left as it is where ``size`` is 0."""
+
+    def f(g, F, delta):
+        x = np.array([gi / F[i, i] for i, gi in enumerate(g)])
+        return x if size(x, g, F) == 0 else x * (2 * delta / size(x, g, F)) ** 0.5
+
+    return f
+
+
 MISTAKES = [
     ("6a", loop(lambda r, a, e: max(r * a, inside(r, e) * a)), "pessimist"),
     ("6a", loop(lambda r, a, e: inside(r, e) * a), "clipped term alone"),
@@ -49,7 +59,13 @@ MISTAKES = [
     ("6c", lambda new, old: (new - old).sum() ** 2 / ((new - old) ** 2).sum(), "log-ratios"),
     ("6c", lambda new, old: np.exp(old - new).sum() ** 2 / np.exp(2 * (old - new)).sum(), "upside down"),
     ("6c", lambda new, old: np.exp(2 * (new - old)).sum() / np.exp(new - old).sum() ** 2, "fraction is upside down"),
-    ("6c", lambda new, old: float(len(new)), "add first"),
+    ("6c", lambda new, old: float(len(new)), "number of answers"),
+    ("6c", lambda new, old: len(new) / (1 + np.var(np.exp(new - old))), "for granted"),
+    ("6c", lambda new, old: len(new) / (1 + np.std(np.exp(new - old), ddof=1) ** 2), "for granted"),
+    ("6c", lambda new, old: len(new) ** 2 / np.exp(2 * (new - old)).sum(), "for granted"),
+    ("6c", lambda new, old: np.exp(new).sum() ** 2 / np.exp(2 * new).sum(), "policy that sampled"),
+    ("6c", lambda new, old: np.exp(old).sum() ** 2 / np.exp(2 * old).sum(), "old probabilities alone"),
+    ("6c", lambda new, old: 1.0, "add first"),
     ("6c", lambda new, old: np.exp(new - old).mean() ** 2 / np.exp(2 * (new - old)).mean(), "share of the batch"),
     ("6c", lambda new, old: 1 / np.exp(2 * (new - old)).sum(), "sum to 1"),
     ("6c", lambda new, old: np.exp(new - old).sum() / np.exp(2 * (new - old)).sum(), "not squared"),
@@ -62,5 +78,10 @@ MISTAKES = [
     ("6d", lambda g, F, delta: g * (2 * delta / (g @ F @ g)) ** 0.5, "buys most"),
     ("6d", lambda g, F, delta: g * (2 * delta) ** 0.5 / np.linalg.norm(g), "in logits"),
     ("6d", lambda g, F, delta: np.linalg.solve(F, g), "as long as delta"),
+    ("6d", lambda g, F, delta: F.dot(g), "inverse is asked for"),
+    ("6d", diagonal(lambda x, g, F: 0.0), "diagonal of F"),
+    ("6d", diagonal(lambda x, g, F: x @ F @ x), "diagonal of F"),
+    ("6d", diagonal(lambda x, g, F: x @ g), "diagonal of F"),
+    ("6d", lambda g, F, delta: np.linalg.inv(F) @ g * (2 * delta / (g @ F @ g)) ** 0.5, "becomes of one F"),
     ("6d", lambda g, F, delta: (2 * delta / (g @ np.linalg.solve(F, g))) ** 0.5, "factor in front"),
 ]  # fmt: skip

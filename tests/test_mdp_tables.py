@@ -1,0 +1,109 @@
+"""Baselines as tables, the tree of tokens, and one reward after T tokens: against plain loops and formulas."""
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+
+from pglab import bandit, mdp
+
+AGENT, LOGITS = mdp.search_agent(), np.array(mdp.LOGITS)
+PATHS = mdp.trajectories(AGENT, LOGITS)
+Q, G = (mdp.weights(AGENT, LOGITS, kind) for kind in ("q", "reward_to_go"))
+PLACES = (0, 0), (1, 1), (1, 2), (2, 1), (2, 2)  # (step, state) where the agent acts
+
+
+def noise(weight, table):
+    """Trace of the covariance, trajectory by trajectory."""
+    estimates = []
+    for states, mask, scores, row in zip(PATHS.states, PATHS.mask, PATHS.scores, weight, strict=True):
+        taken = np.flatnonzero(mask)
+        estimates.append(sum((row[t] - table[t, states[t]]) * scores[t] for t in taken).ravel())
+    off = np.array(estimates) - PATHS.probability @ estimates
+    return PATHS.probability @ (off**2).sum(axis=1)
+
+
+@pytest.mark.parametrize("weight", [Q, G])
+def test_the_noise_of_a_table_is_that_of_plain_loops(weight):
+    table = np.random.default_rng(0).normal(size=(3, 5))
+    assert np.isclose(mdp.noise_with_table(PATHS, weight, table), noise(weight, table), rtol=1e-12)
+    shifted = mdp.minus_table(PATHS, weight, table)
+    np.testing.assert_allclose(shifted[:, 0], weight[:, 0] - table[0, 0])
+
+
+def test_with_two_actions_the_score_weighted_mean_swaps_the_probabilities():
+    policy = np.array([bandit.softmax(z) for z in LOGITS])
+    swapped = (policy[:, ::-1] * mdp.values(AGENT, LOGITS).q).sum(axis=2)
+    table = mdp.score_weighted_table(PATHS, Q)
+    for place in product(range(3), range(5)):
+        assert np.isclose(table[place], swapped[place] if place in PLACES else 0.0, rtol=1e-12)
+
+
+def test_one_mean_for_each_step_minimises_a_parabola():
+    table = mdp.score_weighted_table(PATHS, Q, by_state=False)
+    assert (table == table[:, :1]).all()
+    squared = (PATHS.scores**2).sum(axis=(2, 3)) * PATHS.probability[:, None]
+    np.testing.assert_allclose((squared * (Q - table[:, 0]) * PATHS.mask).sum(axis=0), 0, atol=1e-15)
+
+
+@pytest.mark.parametrize("weight", [Q, G])
+def test_nothing_beats_the_best_table(weight):
+    table = mdp.best_table(PATHS, weight)
+    least = noise(weight, table)
+    assert {tuple(place) for place in np.argwhere(table)} == set(PLACES)
+    for place, step in product(PLACES, (-1e-3, 1e-3)):
+        moved = table.copy()
+        moved[place] += step
+        assert noise(weight, moved) > least
+    assert least < noise(weight, mdp.score_weighted_table(PATHS, Q))
+
+
+def test_the_tree_pays_at_the_last_token():
+    paid = np.arange(8.0).reshape(4, 2)
+    paths = mdp.trajectories(mdp.token_tree(paid), np.zeros((8, 2)))
+    assert (paths.dynamics == 1).all() and len(paths.probability) == 8
+    for actions, rewards in zip(paths.actions, paths.rewards, strict=True):
+        first, second, third = actions
+        np.testing.assert_array_equal(rewards, [0, 0, paid[2 * first + second, third]])
+
+
+@pytest.mark.parametrize("T", [1, 3, 7])
+def test_ratios_of_a_logit_each_are_the_formulas(T):
+    for p in (0.3, 0.9):
+        q, d = p**T, 1 - p
+        none, value, advantage = mdp.noise_to_signal("all right", T, p)
+        second = sum(p**t * p ** (2 * (T - 1 - t)) * p * d * (d**3 + p**3) for t in range(T))
+        assert np.isclose(none, (1 - q) / q) and np.isclose(value, (d * (1 - 3 * q) + q * p) / (q * d))
+        assert np.isclose(advantage, second / (T * (q * d) ** 2) - 1)
+    for one_logit in (False, True):
+        found = mdp.noise_to_signal("one decides", T, 0.5, one_logit)
+        np.testing.assert_allclose(found, [2 * T - 1, T - 1, 0], atol=1e-12)
+
+
+@pytest.mark.parametrize("T", [2, 6, 11])
+def test_ratios_of_one_logit_count_the_right_tokens(T):
+    p = 0.5 ** (1 / T)
+    for minus, place in ((0.0, 0), (0.5, 1)):
+        k = np.arange(T + 1)
+        chance = [math.comb(T, n) * p**n * (1 - p) ** (T - n) for n in k]
+        estimate = ((k == T) - minus) * (k - T * p)
+        mean = chance @ estimate
+        wanted = chance @ (estimate - mean) ** 2 / mean**2
+        assert np.isclose(mdp.noise_to_signal("all right", T, p, one_logit=True)[place], wanted)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: mdp.minus_table(PATHS, Q, np.zeros((2, 5))), "table has shape"),
+        (lambda: mdp.token_tree(np.zeros((2, 2))), "paid is"),
+        (lambda: mdp.token_tree(np.full((4, 2), np.nan)), "paid is"),
+        (lambda: mdp.noise_to_signal("some right", 3, 0.5), "task is"),
+        (lambda: mdp.noise_to_signal("all right", 17, 0.5), "length is 17"),
+        (lambda: mdp.noise_to_signal("all right", 3, 1.0), "p is 1.0"),
+    ],
+)
+def test_bad_input_is_named(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()
