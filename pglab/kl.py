@@ -6,8 +6,8 @@ Samples a come from the policy pi; ref is the reference. With d(a) = log pi(a) -
 
     KL(pi || ref) = E_pi[k1] = E_pi[k3] = sum_a pi(a) d(a)
 
-The order of the arguments is that of KL(policy || reference): swapped, a penalty pays the policy
-for leaving its reference.
+The order of the arguments is that of KL(policy || reference). Swapped, k1 in the reward pays the
+policy for leaving its reference, k2 stays as it is, and k3 has another mean.
 
 Source: Schulman 2020, Approximating KL divergence (the three estimators and their names).
 """
@@ -122,7 +122,7 @@ def gradient(logits, ref_logits, kind, where="loss", detach=True, behaviour_logi
                                                                     action was sampled, so with log mu in it
         "reward", detach=False: adds E_mu[log pi(a) k'(a) score(a)], the path through the weight (on-policy)
 
-    For k1 as reward, k1 and k3 as ratio_loss, and k2 as loss on-policy this is grad KL(pi || ref).
+    This is grad KL(pi || ref) for k1 and k3 as ratio_loss; on-policy also for k1 as reward and k2 as loss.
 
     Args:
       logits: (A,) of the policy.

@@ -33,11 +33,11 @@ def policy_loss(
         "sequence_mean"     r   = exp(sum_t d_t / L),     L tokens in the row (GSPO)
         "sequence_product"  r   = exp(sum_t d_t),         the probability ratio of completions (RLOO)
 
-    On-policy, where r = 1, the gradient of l is -A grad log pi: do not read progress off the value,
-    which is a mean of -A. A clipped l is a constant, without a gradient. With a sequence ratio each
-    row has *one* l, whose gradient reaches all of its tokens, and ``aggregate`` sees one entry for
-    each row: "token_mean" is then the mean over rows that have tokens. In "cispo" log pi is the
-    mean, or the sum, of the row.
+    On-policy, where r = 1, the gradient of l is -A grad log pi (that of "sequence_mean" divided by L): do
+    not read progress off the value, which is a mean of -A. A clipped l is a constant, without a gradient.
+    With a sequence ratio each row has *one* l, whose gradient reaches all of its tokens, and ``aggregate``
+    sees one entry for each row: "token_mean" is then the mean over rows that have tokens. In "cispo" log pi
+    is the mean, or the sum, of the row.
 
     Args:
       logprobs: (B, T) log-probabilities of the tokens, in nats, with gradients.
