@@ -74,7 +74,7 @@ def test_the_three_panels_say_what_was_computed():
         assert (end.x[0], end.y[0]) == (far[-1], noise[-1] / 50) and end.colour == line.colour
     assert len({line.colour for line in [curve, *dashed]}) == 3
     parts = {line.label: line.y for line in marks(error_panel, Line)}
-    np.testing.assert_allclose(parts["squared bias"] + parts["variance / n"], parts["sum"], rtol=1e-12)
+    np.testing.assert_allclose(parts["squared bias"] + parts["variance / N"], parts["sum"], rtol=1e-12)
     np.testing.assert_array_equal(parts["sum"], error)
     assert marks(error_panel, Rule)[0].value == 0.75
     word, least = marks(error_panel, Text)

@@ -252,3 +252,23 @@ def test_a_constant_error_does_no_harm_where_all_episodes_have_one_length():
     for lam in (0.0, 0.5, 0.9):
         found = mdp.gae_mean(even, np.eye(2), high, 1.0, lam)
         np.testing.assert_allclose(found, mdp.objective_gradient(even, np.eye(2)), atol=1e-14)
+
+
+@pytest.mark.parametrize("lam", [0.0, 0.5, 0.95])
+def test_explained_variance_of_lambda_returns_by_loops(lam):
+    paths, critic = mdp.trajectories(AGENT, LOGITS), np.random.default_rng(2).normal(size=(3, 5))
+    weight, target, rest = [], [], []
+    for row, r, m, p in zip(paths.states, paths.rewards, paths.mask, paths.probability, strict=True):
+        said = [critic[t, row[t]] * m[t] for t in range(3)] + [0.0]
+        for t in range(int(m.sum())):  # (1 - lam) sum_n lam^(n-1) G^(n), the rest on the last
+            few = [r[t : t + n].sum() + said[t + n] for n in range(1, 4 - t)]
+            shares = [(1 - lam) * lam**n for n in range(len(few) - 1)] + [lam ** (len(few) - 1)]
+            weight.append(p), target.append(np.dot(shares, few)), rest.append(target[-1] - said[t])
+    wanted = 1 - np.cov(rest, aweights=weight, ddof=0) / np.cov(target, aweights=weight, ddof=0)
+    found = mdp.explained_variance(paths, critic, paths.probability, lam=lam)
+    assert found == pytest.approx(wanted, abs=1e-13)
+
+
+def test_lambda_returns_of_another_lambda_are_refused():
+    with pytest.raises(ValueError, match="lam"):
+        mdp.explained_variance(mdp.trajectories(AGENT, LOGITS), np.zeros((3, 5)), lam=1.5)

@@ -198,15 +198,15 @@ def _from_how_many(answer):
         mistakes=[
             (
                 lambda low, high: _crossing(low, high, power=1),
-                "The bias is not squared. The mean squared error is squared bias plus variance over n.",
+                "The bias is not squared. The mean squared error is squared bias plus variance over N.",
             ),
             (
                 lambda low, high: 1 / _crossing(low, high),
-                "This is 1/n: the fraction is upside down. Multiply the equation by n before you solve it.",
+                "This is 1/N: the fraction is upside down. Multiply the equation by N before you solve it.",
             ),
             (
                 lambda low, high: np.sqrt(_crossing(low, high)),
-                "The root of it. n itself divides the variance; its root divides the standard error.",
+                "The root of it. N itself divides the variance; its root divides the standard error.",
             ),
             (
                 lambda low, high: (high[0] - low[0]) / (low[1] ** 2 - high[1] ** 2),
@@ -235,7 +235,7 @@ def _from_how_many(answer):
             ),
             (
                 lambda low, high: _crossing(low, high) ** 2,
-                "The square of it. The variance of a mean falls with n, not with its root.",
+                "The square of it. The variance of a mean falls with N, not with its root.",
             ),
         ],
     )

@@ -104,24 +104,27 @@ def gae_mean(mdp, policy_logits, critic, gamma, lam):
     return mean
 
 
-def explained_variance(paths, critic, probability=None, centred=True):
+def explained_variance(paths, critic, probability=None, centred=True, lam=1.0):
     """The share of the returns' variance that a critic explains, over all steps of a batch.
 
         EV = 1 - Var(G - V) / Var(G),     with ``centred=False``:  1 - E[(G - V)^2] / Var(G)
 
-    The second form also sees a critic that is off by a constant; the first is blind to it.
+    The second form also sees a critic that is off by a constant; the first is blind to it. For lam
+    below 1 the lambda-return, GAE's A_t + V(s_t) at gamma 1, stands in the place of G, as in many logs.
 
     Args:
       paths: Trajectories of T steps, a sample or all of them.
       critic: (T, S) the critic's value of each state at each time.
       probability: (N,) the weight of each trajectory; None if all count alike, as in a sample.
       centred: False for the second form.
+      lam: 1 for the sampled return G; from 0 to 1.
 
     Returns:
       float, at most 1; NaN where all returns are the same.
 
     Raises:
-      ValueError: a critic of another shape; weights that are negative, all 0, or too many or few.
+      ValueError: a critic of another shape; weights that are negative, all 0, or too many or few; a
+        lambda outside [0, 1].
 
     Source: none; common in logs of PPO.
     """
@@ -131,8 +134,11 @@ def explained_variance(paths, critic, probability=None, centred=True):
     if probability.size != count or probability.min() < 0 or probability.sum() == 0:
         raise ValueError(f"probability must hold {count} weights, none negative and not all 0.")
     p = np.repeat(probability[:, None], len(critic), axis=1)[paths.mask]
-    to_go = returns.reward_to_go(paths.rewards, 1.0, paths.mask)[paths.mask]
     said = critic[np.arange(len(critic)), paths.states[:, :-1]][paths.mask]
+    if _checks.number("lam", lam, low=0, high=1) < 1:
+        to_go = gae_weights(paths, critic, 1.0, lam)[paths.mask] + said
+    else:
+        to_go = returns.reward_to_go(paths.rewards, 1.0, paths.mask)[paths.mask]
     spread = np.average((to_go - np.average(to_go, weights=p)) ** 2, weights=p)
     rest = to_go - said - (np.average(to_go - said, weights=p) if centred else 0.0)
     return float(1 - np.average(rest**2, weights=p) / spread) if spread > 0 else float("nan")

@@ -60,7 +60,7 @@ def critic_lab(size=0.3, kind="too high", lam=0.5, gamma=1.0, trajectories="10")
         Choice("kind", "kind", kind, tuple(KINDS), group="the critic's error"),
         Slider("lam", "lambda", lam, 0, 1, 0.025, group="the estimate"),
         Slider("gamma", "gamma", gamma, 0.5, 1, 0.025, group="the estimate"),
-        Choice("trajectories", "n", trajectories, tuple(map(str, COUNTS)), group="trajectories in a batch"),
+        Choice("trajectories", "N", trajectories, tuple(map(str, COUNTS)), group="trajectories in a batch"),
     ]
 
     def picture_at(size, kind, lam, gamma, trajectories):
@@ -128,7 +128,7 @@ def picture(size, kind, lam, gamma, trajectories):
       kind: one of ``KINDS``.
       lam: lambda, from 0 to 1 in steps of 0.025.
       gamma: from 0.5 to 1.
-      trajectories: n, how many a batch holds.
+      trajectories: N, how many a batch holds.
 
     Returns:
       Picture of three panels with a caption of three lines.
@@ -187,7 +187,7 @@ def _error_panel(bias, noise, place):
     best = int(error.argmin())
     marks = [
         Line(LAMBDAS, bias, "squared bias", COLOURS["down"], width=1.5),
-        Line(LAMBDAS, noise, "variance / n", COLOURS["value"], width=1.5),
+        Line(LAMBDAS, noise, "variance / N", COLOURS["value"], width=1.5),
         Line(LAMBDAS, error, "sum", COLOURS["exact"]),
         Rule(LAMBDAS[place], vertical=True),
         Points(LAMBDAS[[best]], error[[best]], "", COLOURS["optimal"], radius=5.0),
