@@ -111,8 +111,8 @@ def trust_region(max_kl, damping=0.01):
 
         x = (F + damping)^-1 g,     step = sqrt(2 max_kl / mean_P(g^T x)) x
 
-    The Fisher matrix F of a prompt is that of its softmax, exactly; g is sampled. Without damping a
-    rare answer that happened to be sampled would take the whole step. The step is shortened by
+    The Fisher matrix F of a prompt is that of its softmax, exactly; g is sampled. The damping
+    makes the system solvable, and takes a little of the step from rare answers. The step is shortened by
     tenths until the mean KL(old || new) over the prompts is at most ``max_kl``.
 
     Args:
