@@ -77,3 +77,15 @@ def whole(name, value, low=None):
     if result % 1 != 0 or (low is not None and result < low):  # inf % 1 and nan % 1 are nan
         raise ValueError(f"{name} is {reprlib.repr(value)}; it must be {wanted}.")
     return int(result)
+
+
+def one_of(name, value, options, show=str):
+    """``value``, if it is one of the options; else refused. ``show`` turns an option into words."""
+    if value not in options:
+        raise ValueError(f"{name} is {value!r}; it must be one of {', '.join(map(show, options))}.")
+    return value
+
+
+def is_distribution(p):
+    """Whether the numbers of an array are probabilities: none negative, with the sum 1."""
+    return not (p < 0).any() and abs(p.sum() - 1) <= 1e-9

@@ -5,12 +5,28 @@ mask leaves out reaches a result or a gradient. Results have length 1 on the las
 they can be subtracted at once, unless the docstring says (..., n).
 """
 
-from pglab._arrays import namespace
+from pglab._arrays import boolean, namespace
 
 
 def where(condition, yes, no):
     """``yes`` where the condition holds, ``no`` elsewhere."""
     return namespace(condition).where(condition, yes, no)
+
+
+def scored(name, rewards, mask, wanted):
+    """Rewards with 0 where the mask is False, and the mask as booleans.
+
+    Raises:
+      ValueError: a mask of another shape or type; NaN or infinity where it is True.
+    """
+    mask = boolean("mask", mask, rewards)
+    rewards = where(mask, rewards, 0.0)  # selected before any sum: NaN times 0 would still be NaN
+    if not bool(namespace(rewards).isfinite(rewards).all()):
+        raise ValueError(
+            f"{name} holds NaN or infinity; it must be {wanted}, all finite. "
+            "Give mask=False for a completion that could not be scored."
+        )
+    return rewards, mask
 
 
 def count(values, mask):

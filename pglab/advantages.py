@@ -237,14 +237,7 @@ def _rewards(rewards, mask, smallest=1, name="rewards"):
     if rewards.ndim == 0 or rewards.shape[-1] < smallest:
         shape = tuple(rewards.shape)
         raise ValueError(f"{name} has shape {shape}, the last axis being the group; it must be {wanted}.")
-    mask = _arrays.boolean("mask", mask, rewards)
-    rewards = _where(mask, rewards, 0.0)  # selected before any sum: NaN times 0 would still be NaN
-    if not bool(_arrays.namespace(rewards).isfinite(rewards).all()):
-        raise ValueError(
-            f"{name} holds NaN or infinity; it must be {wanted}, all finite. "
-            "Give mask=False for a completion that could not be scored."
-        )
-    return rewards, mask
+    return _masked.scored(name, rewards, mask, wanted)
 
 
 def _ddof(ddof):

@@ -37,6 +37,27 @@ def ratios(logits, old_logits):
         return np.exp(new - old)
 
 
+def held(ratio, weights, low, high):
+    """Where PPO's clip holds, so that a sample has no gradient: it has had what it wanted.
+
+        w > 0 and ratio > 1 + high,     or     w < 0 and ratio < 1 - low
+
+    Args:
+      ratio: (...) importance ratios.
+      weights: (...) weights of the same samples or actions.
+      low, high: how far below and above 1 a ratio may be, at least 0.
+
+    Returns:
+      (...) booleans.
+
+    Raises:
+      nothing.
+
+    Source: Schulman et al. 2017 (PPO), figure 1.
+    """
+    return ((weights > 0) & (ratio > 1 + high)) | ((weights < 0) & (ratio < 1 - low))
+
+
 def surrogate(logits, old_logits, weights, clip=None):
     """What PPO climbs, with every action counted: its exact expectation under the old policy.
 
@@ -86,9 +107,7 @@ def surrogate_gradient(logits, old_logits, weights, clip=None):
     ratio = ratios(logits, old_logits)
     weights = _checks.vector("weights", weights, size=ratio.size)
     if clip is not None:
-        low, high = _clip(clip)
-        held = ((weights > 0) & (ratio > 1 + high)) | ((weights < 0) & (ratio < 1 - low))
-        weights = np.where(held, 0.0, weights)
+        weights = np.where(held(ratio, weights, *_clip(clip)), 0.0, weights)
     return bandit.exact_gradient(logits, weights)
 
 

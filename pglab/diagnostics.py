@@ -66,14 +66,7 @@ def zero_std_groups(rewards, mask=None):
     rewards = _arrays.floating("rewards", rewards, wanted)
     if rewards.ndim == 0 or rewards.shape[-1] == 0:
         raise ValueError(f"rewards has shape {tuple(rewards.shape)}; it must be {wanted}.")
-    mask = _arrays.boolean("mask", mask, rewards)
-    rewards = _where(mask, rewards, 0.0)
-    if not bool(_arrays.namespace(rewards).isfinite(rewards).all()):
-        raise ValueError(
-            f"rewards holds NaN or infinity; it must be {wanted}, all finite. "
-            "Give mask=False for a completion that could not be scored."
-        )
-    return _masked.all_equal(rewards, mask)[..., 0]
+    return _masked.all_equal(*_masked.scored("rewards", rewards, mask, wanted))[..., 0]
 
 
 def zero_std_fraction(rewards, mask=None):

@@ -96,7 +96,7 @@ def _multinomial(p, counts):
 
 def _probabilities(probabilities):
     p = _checks.vector("probabilities", probabilities)
-    if (p < 0).any() or abs(p.sum() - 1) > 1e-9:
+    if not _checks.is_distribution(p):
         raise ValueError(
             f"probabilities sum to {p.sum():.6g}, the least is {p.min():.6g}; they must be >= 0 and sum to 1."
         )

@@ -71,7 +71,7 @@ def estimate(logprobs, ref_logprobs, kind, mask=None):
 
     Source: Schulman 2020, Approximating KL divergence.
     """
-    _one_of("kind", kind, KINDS)
+    _checks.one_of("kind", kind, KINDS)
     logprobs, ref = _pair(logprobs, ref_logprobs)
     mask = _arrays.boolean("mask", mask, logprobs)
     logprobs, ref = _where(mask, logprobs, 0.0), _where(mask, ref, 0.0)
@@ -82,7 +82,7 @@ def estimate(logprobs, ref_logprobs, kind, mask=None):
             "there is NaN, +inf, or an action that the policy cannot have sampled (-inf)."
         )
     with np.errstate(over="ignore"):
-        return {"k1": _k1, "k2": _k2, "k3": _k3}[kind](logprobs - ref)
+        return _ESTIMATES[kind](logprobs - ref)
 
 
 def _k1(difference):
@@ -103,6 +103,9 @@ def _k3(difference):
     series = x**2 / 2 * series
     far = _where(near, 1.0, difference)
     return _where(near, series, _arrays.namespace(far).expm1(-far) + far)
+
+
+_ESTIMATES = {"k1": _k1, "k2": _k2, "k3": _k3}
 
 
 def _slope(kind, difference):
@@ -141,20 +144,18 @@ def gradient(logits, ref_logits, kind, where="loss", detach=True, behaviour_logi
 
     Source: Schulman 2020; Tang and Munos 2025, On a few pitfalls in KL divergence gradient estimation.
     """
-    _one_of("kind", kind, KINDS)
-    _one_of("where", where, WHERES)
+    _checks.one_of("kind", kind, KINDS)
+    _checks.one_of("where", where, WHERES)
     if not detach and (where != "reward" or behaviour_logits is not None):
         raise ValueError('detach=False has a meaning for where="reward" without behaviour_logits alone.')
     logits = _checks.vector("logits", logits)
     ref_logits = _checks.vector("ref_logits", ref_logits, logits.size)
-    sampler = (
-        logits
-        if behaviour_logits is None
-        else _checks.vector("behaviour_logits", behaviour_logits, logits.size)
-    )
+    sampler = logits
+    if behaviour_logits is not None:
+        sampler = _checks.vector("behaviour_logits", behaviour_logits, logits.size)
     pi, mu = bandit.softmax(logits), bandit.softmax(sampler)
     logp, ref = bandit.log_softmax(logits), bandit.log_softmax(ref_logits)
-    k = {"k1": _k1, "k2": _k2, "k3": _k3}[kind]
+    k = _ESTIMATES[kind]
     with np.errstate(over="ignore", invalid="ignore"):  # refused below
         slope = _slope(kind, logp - ref)
         if where == "loss":
@@ -176,8 +177,3 @@ def _pair(logprobs, ref_logprobs):
         shapes = f"{tuple(logprobs.shape)} and {tuple(ref.shape)}"
         raise ValueError(f"logprobs and ref_logprobs have shapes {shapes}; they must be {wanted}.")
     return logprobs, ref
-
-
-def _one_of(name, value, allowed):
-    if value not in allowed:
-        raise ValueError(f"{name} is {value!r}; it must be one of {', '.join(allowed)}.")

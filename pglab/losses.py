@@ -63,8 +63,8 @@ def policy_loss(
     section 2; bounds named as in TRL 1.16, but "cispo" clips at 1 + high, as in verl 0.10.
     """
     low, high = _bounds(clip)
-    _choice("ratio", ratio, RATIOS)
-    _choice("variant", variant, ("ppo", "cispo"))
+    _checks.one_of("ratio", ratio, RATIOS, repr)
+    _checks.one_of("variant", variant, ("ppo", "cispo"), repr)
     dual_clip = _above(1, "dual_clip", dual_clip)
     if dual_clip and variant != "ppo":
         raise ValueError(f"dual_clip is {dual_clip}; it must be None where variant is not 'ppo'.")
@@ -146,8 +146,8 @@ def aggregate(token_losses, mask, mode="token_mean", norm=None, empty_rows="excl
 
 def _reduce(losses, mask, mode, norm, empty_rows):
     """What ``aggregate`` does, for losses that have been looked at."""
-    _choice("aggregation mode", mode, MODES)
-    _choice("empty_rows", empty_rows, ("exclude", "count"))
+    _checks.one_of("aggregation mode", mode, MODES, repr)
+    _checks.one_of("empty_rows", empty_rows, ("exclude", "count"), repr)
     norm = _above(0, "norm", norm)
     if norm is None and mode == "constant":
         raise ValueError("norm is None; it must be a positive number of tokens, for mode 'constant'.")
@@ -191,8 +191,8 @@ def importance_weights(logprobs, behaviour_logprobs, mask, cap=None, level="toke
     Source: Ionides 2008 (truncated importance sampling), section 2; the defaults of libraries differ
     (TRL 1.16: "sequence", "mask", cap 3; slime: off, "token", "truncate", cap 2).
     """
-    _choice("level", level, ("token", "sequence"))
-    _choice("mode", mode, ("truncate", "mask"))
+    _checks.one_of("level", level, ("token", "sequence"), repr)
+    _checks.one_of("mode", mode, ("truncate", "mask"), repr)
     cap = _above(0, "cap", cap)
     if cap is None and mode == "mask":
         raise ValueError("cap is None; it must be a positive number, for mode 'mask'.")
@@ -293,8 +293,3 @@ def _above(low, name, value):
     if value is not None and value <= low:
         raise ValueError(f"{name} is {value}; it must be larger than {low}, or None.")
     return value
-
-
-def _choice(name, value, options):
-    if value not in options:
-        raise ValueError(f"{name} is {value!r}; it must be one of {', '.join(map(repr, options))}.")

@@ -12,7 +12,7 @@ A *move* is a function of (logits, actions, weights) that returns the new logits
 import numpy as np
 
 from pglab import _checks
-from pglab.constraints import SHORTER
+from pglab.constraints import SHORTER, held
 
 TRIES = 60  # a step that went too far is shortened at most so often: to 0.2 per cent
 
@@ -53,8 +53,7 @@ def ascent(logits, old_logprobs, actions, weights, clip=np.inf):
     """
     logprobs = log_softmax(logits)
     ratio = np.exp(np.take_along_axis(logprobs - old_logprobs, actions, axis=-1))  # (..., P, G)
-    held = ((weights > 0) & (ratio > 1 + clip)) | ((weights < 0) & (ratio < 1 - clip))
-    pull = np.where(held, 0.0, weights * ratio)
+    pull = np.where(held(ratio, weights, clip, clip), 0.0, weights * ratio)
     chosen = np.eye(logits.shape[-1])[actions]  # (..., P, G, A)
     scores = chosen - np.exp(logprobs)[..., None, :]
     return (pull[..., None] * scores).mean(axis=-2)

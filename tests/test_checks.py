@@ -115,3 +115,18 @@ def test_words_about_whole_numbers(value, options, message):
     with pytest.raises(ValueError) as caught:
         _checks.whole("x", value, **options)
     assert str(caught.value) == message
+
+
+def test_one_of():
+    assert _checks.one_of("kind", "a", ("a", "b")) == "a"
+    for show, words in ((str, "a, b"), (repr, "'a', 'b'")):
+        with pytest.raises(ValueError) as caught:
+            _checks.one_of("kind", "c", ("a", "b"), show)
+        assert str(caught.value) == f"kind is 'c'; it must be one of {words}."
+
+
+@pytest.mark.parametrize(
+    "p, yes", [([0.5, 0.5], 1), ([1, 0], 1), ([1.5, -0.5], 0), ([0.5, 0.6], 0), ([np.nan, 1], 0)]
+)
+def test_probabilities_are_recognised(p, yes):
+    assert _checks.is_distribution(np.array(p)) == yes

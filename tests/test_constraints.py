@@ -279,3 +279,11 @@ def test_bad_input_is_refused(call, message):
     with pytest.raises(ValueError) as caught:
         call()
     assert str(caught.value).startswith(message) and str(caught.value).endswith(".")
+
+
+def test_the_clip_holds_in_two_quadrants():
+    ratio, weights = np.array([0.5, 0.8, 1.0, 1.3, 1.31]), np.ones(5)
+    assert constraints.held(ratio, weights, 0.2, 0.3).tolist() == [False, False, False, False, True]
+    assert constraints.held(ratio, -weights, 0.2, 0.3).tolist() == [True, False, False, False, False]
+    assert not constraints.held(ratio, 0 * weights, 0.2, 0.3).any()
+    assert not constraints.held(ratio, weights, np.inf, np.inf).any()

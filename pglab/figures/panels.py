@@ -25,7 +25,7 @@ def distribution(title, values, probability, x_label="", mean="", width=380):
       ValueError: probabilities of another number, negative, or of another sum than 1.
     """
     values, p = _checks.vector("values", values), _checks.vector("probability", probability)
-    if p.size != values.size or p.min() < 0 or abs(p.sum() - 1) > 1e-9:
+    if p.size != values.size or not _checks.is_distribution(p):
         raise ValueError(f"probability must hold {values.size} numbers, none negative, that sum to 1.")
     places, which = np.unique(np.round(values[p > 0], 9), return_inverse=True)
     gap = np.diff(places).min() if places.size > 1 else 1.0

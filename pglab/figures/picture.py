@@ -160,8 +160,7 @@ class Text:
     def __post_init__(self):
         object.__setattr__(self, "x", _checks.number("Text.x", self.x))
         object.__setattr__(self, "y", _checks.number("Text.y", self.y))
-        if self.anchor not in ANCHORS:
-            raise ValueError(f"Text.anchor is {self.anchor!r}; it must be one of {', '.join(ANCHORS)}.")
+        _checks.one_of("Text.anchor", self.anchor, ANCHORS)
 
 
 MARKS = (Bars, Line, Points, Rule, Text)

@@ -33,7 +33,7 @@ from pglab.mdp.moments import (
     weights,
 )
 from pglab.mdp.search_agent import ACTIONS, LOGITS, STATES, search_agent, two_steps
-from pglab.mdp.tokens import noise_to_signal, token_tree
+from pglab.mdp.tokens import noise_to_signal, token_sequences, token_tree
 from pglab.mdp.trajectories import Trajectories, trajectories
 from pglab.mdp.values import Values, objective, objective_gradient, occupancy, values
 
@@ -42,5 +42,5 @@ __all__ = [
     "batch_estimate", "best_table", "covariance", "covariance_trace", "estimates", "exact_gradient",
     "explained_variance", "follow", "gae_mean", "gae_moments", "gae_weights", "minus_table", "moments",
     "noise_to_signal", "noise_with_table", "objective", "objective_gradient", "occupancy", "sampled_batch_estimate",
-    "score_weighted_table", "search_agent", "token_tree", "trajectories", "two_steps", "values", "weights",
+    "score_weighted_table", "search_agent", "token_sequences", "token_tree", "trajectories", "two_steps", "values", "weights",
 ]  # fmt: skip

@@ -7,7 +7,7 @@ import numpy as np
 from pglab import _checks, returns
 from pglab.mdp.critics import explained_variance, gae_weights
 from pglab.mdp.moments import estimates
-from pglab.mdp.trajectories import Trajectories, trajectories
+from pglab.mdp.trajectories import Trajectories, along, trajectories
 from pglab.mdp.values import objective, values
 
 KINDS = ("learning", "dead", "frozen", "noise")
@@ -49,8 +49,7 @@ def actor_critic(mdp, policy_logits, kind="learning", seed=0, updates=60, size=2
 
     Source: Schulman et al. 2016 (GAE), section 5, without a trust region.
     """
-    if kind not in KINDS:
-        raise ValueError(f"kind is {kind!r}; it must be one of {', '.join(KINDS)}.")
+    _checks.one_of("kind", kind, KINDS)
     updates, size = _checks.whole("updates", updates, low=1), _checks.whole("size", size, low=1)
     rng, theta, history = np.random.default_rng(seed), np.array(policy_logits, dtype=float), []
     network = _Network(mdp.horizon, mdp.states, kind, seed)
@@ -90,7 +89,7 @@ def follow(mdp, history):
 
 def _followed(mdp, logits, critic, batch):
     exact = values(mdp, logits).v[: mdp.horizon]
-    wrong = (critic - exact)[np.arange(mdp.horizon), batch.states[:, :-1]][batch.mask]
+    wrong = along(batch, critic - exact)[batch.mask]
     shares = explained_variance(batch, critic), explained_variance(batch, exact)
     return *shares, np.sqrt(np.mean(wrong**2)), objective(mdp, logits)
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from pglab import _checks
 from pglab.mdp.moments import estimates, moments
+from pglab.mdp.trajectories import along
 
 
 def minus_table(paths, weight, table):
@@ -20,11 +20,7 @@ def minus_table(paths, weight, table):
     Raises:
       ValueError: a table of another shape.
     """
-    steps, states = weight.shape[1], paths.scores.shape[2]
-    table = _checks.floats("table", table, f"numbers of shape {(steps, states)}")
-    if table.shape != (steps, states):
-        raise ValueError(f"table has shape {table.shape}; it must be {(steps, states)}.")
-    return weight - table[np.arange(steps), paths.states[:, :-1]]
+    return weight - along(paths, table)
 
 
 def score_weighted_table(paths, weight, by_state=True):

@@ -3,6 +3,7 @@
 import numpy as np
 
 from pglab import _checks, groups
+from pglab.mdp.moments import checked_weight
 
 
 def batch_estimate(paths, weight, size, change):
@@ -26,7 +27,7 @@ def batch_estimate(paths, weight, size, change):
 
     Source: none; the sum over multisets is that of ``groups.expect``.
     """
-    weight = _weight(paths, weight)
+    weight = checked_weight(paths, weight)
     return groups.expect(paths.probability, size, lambda drawn: _estimate(paths, weight, drawn, change))
 
 
@@ -46,7 +47,7 @@ def sampled_batch_estimate(paths, weight, size, change, rng, batches):
 
     Source: none; a plain average.
     """
-    weight = _weight(paths, weight)
+    weight = checked_weight(paths, weight)
     shape = _checks.whole("batches", batches, low=2), _checks.whole("size", size, low=1)
     every = rng.choice(len(weight), size=shape, p=paths.probability)
     single = np.array([_estimate(paths, weight, drawn, change) for drawn in every])
@@ -56,11 +57,3 @@ def sampled_batch_estimate(paths, weight, size, change, rng, batches):
 def _estimate(paths, weight, drawn, change):
     changed = np.asarray(change(weight[drawn], mask=paths.mask[drawn]))
     return np.tensordot(changed, paths.scores[drawn], axes=2) / len(drawn)
-
-
-def _weight(paths, weight):
-    wanted = f"one finite number for each step of each trajectory, shape {paths.actions.shape}"
-    weight = _checks.floats("weight", weight, wanted)
-    if weight.shape != paths.actions.shape:
-        raise ValueError(f"weight has shape {weight.shape}; it must be {wanted}.")
-    return weight

@@ -8,7 +8,7 @@ import numpy as np
 
 from pglab import _checks, returns
 from pglab.mdp.model import policy
-from pglab.mdp.trajectories import trajectories
+from pglab.mdp.trajectories import along, checked_table, trajectories
 from pglab.mdp.values import occupancy
 
 
@@ -31,9 +31,7 @@ def gae_weights(paths, critic, gamma=1.0, lam=1.0, last_value=0.0):
 
     Source: Schulman et al. 2016 (GAE), equation 16.
     """
-    critic = _critic(critic, paths.actions.shape[1], paths.scores.shape[2])
-    said = critic[np.arange(len(critic)), paths.states[:, :-1]]
-    return returns.gae(paths.rewards, said, gamma, lam, last_value, paths.mask)
+    return returns.gae(paths.rewards, along(paths, critic, "critic"), gamma, lam, last_value, paths.mask)
 
 
 def gae_moments(mdp, policy_logits, critic, gamma, lams, paths=None):
@@ -93,7 +91,7 @@ def gae_mean(mdp, policy_logits, critic, gamma, lam):
     """
     pi, visits = policy(mdp, policy_logits), occupancy(mdp, policy_logits)
     gamma, lam = _checks.number("gamma", gamma, low=0, high=1), _checks.number("lam", lam, low=0, high=1)
-    critic = np.where(mdp.terminal, 0.0, _critic(critic, mdp.horizon, mdp.states))
+    critic = np.where(mdp.terminal, 0.0, checked_table("critic", critic, mdp.horizon, mdp.states))
     credit, following = np.zeros((mdp.states, mdp.actions)), np.zeros(mdp.states)
     mean = np.zeros((mdp.states, mdp.actions))
     for t in reversed(range(mdp.horizon)):
@@ -128,13 +126,12 @@ def explained_variance(paths, critic, probability=None, centred=True, lam=1.0):
 
     Source: none; common in logs of PPO.
     """
-    critic = _critic(critic, paths.actions.shape[1], paths.scores.shape[2])
+    said = along(paths, critic, "critic")[paths.mask]
     count = len(paths.actions)
     probability = np.ones(count) if probability is None else _checks.vector("probability", probability)
     if probability.size != count or probability.min() < 0 or probability.sum() == 0:
         raise ValueError(f"probability must hold {count} weights, none negative and not all 0.")
-    p = np.repeat(probability[:, None], len(critic), axis=1)[paths.mask]
-    said = critic[np.arange(len(critic)), paths.states[:, :-1]][paths.mask]
+    p = np.repeat(probability[:, None], paths.mask.shape[1], axis=1)[paths.mask]
     if _checks.number("lam", lam, low=0, high=1) < 1:
         to_go = gae_weights(paths, critic, 1.0, lam)[paths.mask] + said
     else:
@@ -142,11 +139,3 @@ def explained_variance(paths, critic, probability=None, centred=True, lam=1.0):
     spread = np.average((to_go - np.average(to_go, weights=p)) ** 2, weights=p)
     rest = to_go - said - (np.average(to_go - said, weights=p) if centred else 0.0)
     return float(1 - np.average(rest**2, weights=p) / spread) if spread > 0 else float("nan")
-
-
-def _critic(critic, steps, states):
-    wanted = f"one finite value for each time and state, shape ({steps}, {states})"
-    critic = _checks.floats("critic", critic, wanted)
-    if critic.shape != (steps, states):
-        raise ValueError(f"critic has shape {critic.shape}; it must be {wanted}.")
-    return critic

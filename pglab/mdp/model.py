@@ -98,7 +98,7 @@ def policy(mdp, policy_logits):
 
 
 def _distribution(name, p):
-    if (p < 0).any() or abs(p.sum() - 1) > 1e-9:
+    if not _checks.is_distribution(p):
         raise ValueError(
             f"{name} sums to {p.sum():.6g}, its least entry is {p.min():.6g}; probabilities must be >= 0 "
             "and sum to 1."

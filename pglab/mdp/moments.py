@@ -40,8 +40,7 @@ def weights(mdp, policy_logits, kind, gamma=1.0, discount_from_start=False):
 
 
 def _weights(mdp, policy_logits, paths, kind, gamma, discount_from_start):
-    if kind not in WEIGHTS:
-        raise ValueError(f"kind is {kind!r}; it must be one of {', '.join(WEIGHTS)}.")
+    _checks.one_of("kind", kind, WEIGHTS)
     gamma = _checks.number("gamma", gamma, low=0, high=1)
     if kind == "return":
         total = returns.discounted_return(paths.rewards, gamma, paths.mask)
@@ -75,6 +74,13 @@ def estimates(paths, weight):
 
     Source: Williams 1992, section 7 (episodic REINFORCE).
     """
+    weight = checked_weight(paths, weight)
+    (n, steps), (_, _, states, actions) = weight.shape, paths.scores.shape
+    return (weight[:, None, :] @ paths.scores.reshape(n, steps, -1)).reshape(n, states, actions)
+
+
+def checked_weight(paths, weight):
+    """The weight as float64, 0 once an episode is over; refused if its shape is another, or it is not finite."""
     wanted = f"finite numbers of shape {paths.actions.shape}, one for each step of each trajectory"
     weight = _checks.floats("weight", weight, wanted)
     if weight.shape != paths.actions.shape:
@@ -82,8 +88,7 @@ def estimates(paths, weight):
     weight = np.where(paths.mask, weight, 0.0)
     if not np.isfinite(weight).all():
         raise ValueError(f"weight holds NaN or infinity; it must be {wanted}.")
-    (n, steps), (_, _, states, actions) = weight.shape, paths.scores.shape
-    return (weight[:, None, :] @ paths.scores.reshape(n, steps, -1)).reshape(n, states, actions)
+    return weight
 
 
 def moments(paths, weight):

@@ -37,6 +37,23 @@ def token_tree(paid):
     return TabularMDP(np.eye(8)[0], transition, reward, 3, terminal=np.arange(8) == 7)
 
 
+def token_sequences(length):
+    """(2^T, T) every sequence of T tokens, 1 for a right one and 0 for a wrong one; the last varies fastest.
+
+    Args:
+      length: T, a whole number, at least 1; the caller sees to it that 2^T rows fit.
+
+    Returns:
+      (2^T, T) float64.
+
+    Raises:
+      nothing.
+
+    Source: made for this course.
+    """
+    return (np.arange(2**length)[:, None] >> np.arange(length)[::-1] & 1).astype(np.float64)
+
+
 def noise_to_signal(task, length, p, one_logit=False):
     """Variance over squared gradient, for one reward after ``length`` tokens, by counting all sequences.
 
@@ -57,15 +74,14 @@ def noise_to_signal(task, length, p, one_logit=False):
 
     Source: made for this course.
     """
-    if task not in TASKS:
-        raise ValueError(f"task is {task!r}; it must be one of {', '.join(TASKS)}.")
+    _checks.one_of("task", task, TASKS)
     length = _checks.whole("length", length, low=1)
     if length > MOST_TOKENS:
         raise ValueError(f"length is {length}; it must be at most {MOST_TOKENS}.")
     p = _checks.number("p", p, 0, 1)
     if p in (0, 1):
         raise ValueError(f"p is {p}; it must lie strictly between 0 and 1.")
-    actions = (np.arange(2**length)[:, None] >> np.arange(length)[::-1] & 1).astype(np.float64)
+    actions = token_sequences(length)
     chance = np.where(actions == 1, p, 1 - p).prod(axis=1)
     reward = actions.prod(axis=1) if task == "all right" else actions[:, 0]
     known = _known(reward, chance, length)

@@ -60,6 +60,37 @@ def trajectories(mdp, policy_logits, steps=None):
     return Trajectories(dynamics * of_policy, dynamics, of_policy, states, actions, rewards, mask, scores)
 
 
+def along(paths, table, name="table"):
+    """What a table says of the state of each step of each trajectory.
+
+        table[t, s_t]
+
+    Args:
+      paths: Trajectories of T steps.
+      table: (T, S) one finite number for each time and state, such as a critic or a baseline.
+      name: of the table, for the error.
+
+    Returns:
+      (N, T) float64; once an episode is over, what the table says of the terminal state.
+
+    Raises:
+      ValueError: a table of another shape.
+
+    Source: none.
+    """
+    shape = paths.actions.shape[1], paths.scores.shape[2]
+    return checked_table(name, table, *shape)[np.arange(shape[0]), paths.states[:, :-1]]
+
+
+def checked_table(name, table, steps, states):
+    """The table as float64, if its shape is (steps, states); else refused."""
+    wanted = f"one finite value for each time and state, shape ({steps}, {states})"
+    table = _checks.floats(name, table, wanted)
+    if table.shape != (steps, states):
+        raise ValueError(f"{name} has shape {table.shape}; it must be {wanted}.")
+    return table
+
+
 def _paths(mdp, steps):
     """(N, T + 1) states and (N, T) actions of every path whose dynamics have positive probability."""
     states = np.flatnonzero(mdp.start)[:, None]

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pglab import _checks, returns
+from pglab import _checks, mdp, returns
 from pglab.figures import COLOURS, NAMES, Axis, Bars, Line, Panel, Picture, Points, Rule, Text, atlas
 from pglab.sliders.controls import Choice, Slider
 from pglab.sliders.ends import end_for
@@ -56,8 +56,7 @@ def credit_lab(
     Raises:
       ValueError: a start outside the sliders' ends, an unknown weight, outcome or goal.
     """
-    if weight not in WEIGHTS:
-        raise ValueError(f"weight is {weight!r}; it must be one of {', '.join(WEIGHTS)}.")
+    _checks.one_of("weight", weight, WEIGHTS)
     by_words = {words: name for name, words in SHORT.items()}
     controls = [
         Slider("horizon", "tokens T", horizon, 2, LONGEST, 1, group="the task"),
@@ -93,9 +92,8 @@ def credit(horizon, share, gamma, p, outcome=SUM, goal=DISCOUNTED):
 
     Source: the weights: Schulman et al. 2016 (GAE), section 2, and Sutton and Barto, section 13.3.
     """
-    for name, word, words in (("outcome", outcome, OUTCOMES), ("goal", goal, GOALS)):
-        if word not in words:
-            raise ValueError(f"{name} is {word!r}; it must be one of {', '.join(words)}.")
+    _checks.one_of("outcome", outcome, OUTCOMES)
+    _checks.one_of("goal", goal, GOALS)
     share, gamma = _checks.number("share", share, 0, 1), _checks.number("gamma", gamma, 0, 1)
     p = _checks.number("p", p, 0.05, 0.95)
     actions, rewards = _rewards(horizon, share, outcome)
@@ -116,8 +114,7 @@ def _rewards(horizon, share, outcome):
     horizon = _checks.whole("horizon", horizon, low=2)
     if horizon > LONGEST:
         raise ValueError(f"horizon is {horizon}; it must be at most {LONGEST}.")
-    bits = np.arange(2**horizon)[:, None] >> np.arange(horizon)[::-1]
-    actions = (bits & 1).astype(np.float64)
+    actions = mdp.token_sequences(horizon)
     rewards = actions * share / horizon
     rewards[:, -1] += (1 - share) * (actions.mean(axis=1) if outcome == SUM else actions.prod(axis=1))
     return actions, rewards
@@ -164,8 +161,7 @@ def picture(horizon, share, gamma, p, outcome=SUM, goal=DISCOUNTED, weight="rewa
     Raises:
       ValueError: as ``credit``; an unknown weight; a ``wrong`` that is not whole, or negative.
     """
-    if weight not in WEIGHTS:
-        raise ValueError(f"weight is {weight!r}; it must be one of {', '.join(WEIGHTS)}.")
+    _checks.one_of("weight", weight, WEIGHTS)
     all_of_it = credit(horizon, share, gamma, p, outcome, goal)
     panels = (
         _mean_panel(all_of_it, weight, goal),

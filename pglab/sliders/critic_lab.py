@@ -138,8 +138,7 @@ def picture(size, kind, lam, gamma, trajectories):
     """
     size, lam = _checks.number("size", size, 0, LARGEST), _checks.number("lam", lam, 0, 1)
     gamma, n = _checks.number("gamma", gamma, 0.5, 1), _checks.whole("trajectories", trajectories, low=1)
-    if kind not in KINDS:
-        raise ValueError(f"kind is {kind!r}; it must be one of {', '.join(KINDS)}.")
+    _checks.one_of("kind", kind, KINDS)
     bias, variance = trade(size, kind, gamma)
     place = int(np.abs(LAMBDAS - lam).argmin())
     error = bias + variance / n

@@ -28,6 +28,11 @@ def eight_sliders(logits, rewards, answers):
     ]
 
 
+def named(chosen, answers):
+    """The names of the answers that are chosen, (A,) booleans, in one line."""
+    return ", ".join(answers[i] for i in np.flatnonzero(chosen)) or "none"
+
+
 def values_of(sliders):
     """The logits and the rewards, each (4,), from the sliders' values by name."""
     return (np.array([sliders[f"{kind}_{i}"] for i in range(1, 5)]) for kind in ("logit", "reward"))

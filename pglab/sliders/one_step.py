@@ -7,7 +7,7 @@ from pglab.figures import COLOURS, Axis, Bars, Panel, Picture, named_axis
 from pglab.sliders.controls import Slider
 from pglab.sliders.ends import end_for
 from pglab.sliders.explorer import Explorer
-from pglab.sliders.four_answers import ANSWERS, eight_sliders, values_of
+from pglab.sliders.four_answers import ANSWERS, eight_sliders, named, values_of
 
 GRADIENT_ENDS = (0.5, 2.0)
 
@@ -86,12 +86,9 @@ def _caption(logits, rewards, stepped, answers):
     more, less = change > 1e-12, change < -1e-12
     below, above = rewards < j - 1e-12, rewards > j + 1e-12
 
-    def named(chosen):
-        return ", ".join(answers[i] for i in np.flatnonzero(chosen)) or "none"
-
     return (
         f"J = {j:z.4f} before the step, {j_after:z.4f} after it.\n"
-        f"More likely: {named(more)}.  Less likely: {named(less)}.\n"
-        f"Earns less than J, yet more likely: {named(more & below)}.  "
-        f"Earns more than J, yet less likely: {named(less & above)}."
+        f"More likely: {named(more, answers)}.  Less likely: {named(less, answers)}.\n"
+        f"Earns less than J, yet more likely: {named(more & below, answers)}.  "
+        f"Earns more than J, yet less likely: {named(less & above, answers)}."
     )

@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pglab import _checks, bandit, constraints
+from pglab import _checks, bandit, constraints, steps
 from pglab.figures import COLOURS, NAMES, Axis, Bars, Line, Panel, Picture, Points, Rule, Text, named_axis
 from pglab.sliders.controls import Choice, Slider
 from pglab.sliders.ends import end_for
 from pglab.sliders.explorer import Explorer
-from pglab.sliders.four_answers import ANSWERS
+from pglab.sliders.four_answers import ANSWERS, named
 
 LONGEST = 6.0
 DISTANCES = np.linspace(0.0, LONGEST, 121)
@@ -110,8 +110,7 @@ def walk(logits, rewards, baseline, draw, direction, distances=DISTANCES):
     length = np.linalg.norm(along)
     along = along / length if length > 1e-12 else 0 * along
     moved = logits + np.asarray(distances)[:, None] * along  # (D, A)
-    moved = moved - moved.max(axis=1, keepdims=True)
-    log_new = moved - np.log(np.exp(moved).sum(axis=1, keepdims=True))
+    log_new = steps.log_softmax(moved)
     log_ratio = log_new - bandit.log_softmax(logits)
     gain = np.exp(log_new) @ rewards - p @ rewards
     return Walk(shares, weights, along, np.exp(log_ratio), gain, -(log_ratio @ p))
@@ -162,9 +161,7 @@ def picture(logits, rewards, distance, clip, beta, baseline, draw, direction, an
 
 def _held(here, clip):
     """(A,) True for an answer of the batch whose gradient the clip has stopped."""
-    ratio, w = here.ratios[0], here.weights
-    stopped = ((w > 0) & (ratio > 1 + clip)) | ((w < 0) & (ratio < 1 - clip))
-    return stopped & (here.shares > 0)
+    return constraints.held(here.ratios[0], here.weights, clip, clip) & (here.shares > 0)
 
 
 def _ratio_panel(here, held, clip, answers):
@@ -220,12 +217,9 @@ def _caption(logits, path, here, held, climbed, clip, answers):
     best = int(climbed.argmax())
     place = f"at distance {DISTANCES[best]:.2f}" if best < DISTANCES.size - 1 else "at its end"
 
-    def named(chosen):
-        return ", ".join(answers[i] for i in np.flatnonzero(chosen)) or "none"
-
     return (
         f"KL(old, new) = {here.kl[0]:z.4f} nats; {SIZE} old samples are worth about {worth:.1f}. "
         f"J changes by {here.gain[0]:z.4f}.\n"
-        f"Ratio outside the clip: {named(outside)}. Stopped by it: {named(held)}.\n"
+        f"Ratio outside the clip: {named(outside, answers)}. Stopped by it: {named(held, answers)}.\n"
         f"Along this line, what is climbed is highest {place} (dot). J changes there by {path.gain[best]:z.4f}."
     )

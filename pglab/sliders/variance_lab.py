@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 
-from pglab import bandit
+from pglab import _checks, bandit
 from pglab.figures import COLOURS, NAMES, Axis, Bars, Line, Panel, Picture, Points, Rule, Text, named_axis
 from pglab.sliders.controls import Choice, Slider
 from pglab.sliders.ends import end_for
@@ -36,8 +36,7 @@ def variance_lab(
     """
     controls = eight_sliders(logits, rewards, answers)
     pairs = {f"{answers[i]} and {answers[k]}": (i, k) for i, k in combinations(range(4), 2)}
-    if weight not in WEIGHTS:
-        raise ValueError(f"weight is {weight!r}; it must be one of {', '.join(WEIGHTS)}.")
+    _checks.one_of("weight", weight, WEIGHTS)
     by_words = {NAMES[name]: name for name in WEIGHTS}
     controls += [
         Choice("weight", "weight", NAMES[weight], tuple(by_words), group="the estimate"),

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pglab import advantages, bandit, groups
+from pglab import _checks, advantages, bandit, groups
 
 SINGLE = ("none", "constant", "value", "optimal")  # a sample's weight does not look at the others
 GROUPED = {
@@ -75,8 +75,7 @@ def moments(weight, logits, rewards, size, b=0.0):
         centred = advantages.constant(rewards, baseline_of(weight, logits, rewards, b))
         mean = bandit.exact_gradient(logits, centred)
         return Moments(gradient, mean, bandit.gradient_covariance(logits, centred) / size)
-    if weight not in GROUPED:
-        raise ValueError(f"weight is {weight!r}; it must be one of {', '.join(WEIGHTS)}.")
+    _checks.one_of("weight", weight, WEIGHTS)
     if size == 1 and weight != "batch_mean":
         return None
     return Moments(gradient, *groups.moments(logits, rewards, GROUPED[weight], size))
