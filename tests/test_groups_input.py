@@ -70,6 +70,12 @@ BAD = [
     (moments(lambda r: "a"), "advantage(rewards) is 'a'; it must be numbers of shape (4, 3)"),
     (moments(place), "advantage gives equal rewards of one group different numbers; it must"),
     (moments(place, rewards=DISTINCT * 1e-12), "advantage gives equal rewards of one group different"),
+    (flat(groups.weight_moments, [0, 1], HALF, abs, 0), "size is 0; it must be a whole number, at least 1."),
+    (flat(groups.weight_moments, [1, 0], HALF, abs, 2), "values must be different rewards in increasing order."),
+    (flat(groups.weight_moments, [1, 1], HALF, abs, 2), "values must be different rewards in increasing order."),
+    (flat(groups.weight_moments, [0, 1], [0.5], abs, 2), "chance has 1 entries; it must have 2"),
+    (flat(groups.weight_moments, [0, 1], [0.5, 0.6], abs, 2), "probabilities sum to 1.1"),
+    (flat(groups.weight_moments, [0, 1], HALF, 1, 2), "advantage is 1; it must be a function"),
     (flat(groups.rloo_covariance_trace, LOGITS, REWARDS, 1), "size is 1; it must be a whole number, at least 2"),
     (flat(groups.rloo_covariance_trace, LOGITS, [[1], [1, 2]], 2), "rewards is a ragged list; it must"),
     (flat(groups.rloo_covariance_trace, LOGITS, torch.zeros(4, requires_grad=True), 2), "rewards cannot be read"),
@@ -98,5 +104,6 @@ def test_rounding_is_not_taken_for_a_look_at_the_places(offset):
 def test_every_public_function_is_tested_with_bad_input():
     public = {name for name, f in inspect.getmembers(groups, inspect.isfunction) if not name.startswith("_")}
     assert public - {"lru_cache"} == {
-        "multisets", "multinomial", "expect", "moments", "rloo_covariance_trace", "zero_variance_probability",
+        "multisets", "multinomial", "expect", "moments", "rloo_covariance_trace", "weight_moments",
+        "zero_variance_probability",
     }  # fmt: skip

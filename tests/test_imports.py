@@ -12,7 +12,7 @@ import pglab
 
 PACKAGE = Path(pglab.__file__).parent
 # Bottom to top. Helpers that any room may use come first; `environment` needs no room at all.
-HELPERS = ["_checks", "_arrays", "_masked"]
+HELPERS = ["_checks", "_arrays", "_masked", "_files"]
 ROOMS = [
     "environment", "bandit", "gaussian", "groups", "returns", "mdp", "advantages", "kl", "constraints", "steps",
     "logprobs", "losses", "lm", "sampling", "tasks", "oracle", "diagnostics", "algorithms", "training",

@@ -1,0 +1,50 @@
+"""Files that are whole or not there: the old content or the new, never half of it."""
+
+import os
+import tempfile
+from pathlib import Path
+
+
+def write_whole(contents):
+    """Write files so that an interrupt or a full disk leaves the old ones as they were.
+
+    Every file is first written beside its place, under another name. Only when all of them lie on
+    the disk do they take their places, one after the other.
+
+    Args:
+      contents: {path: bytes}. Folders that are missing are made.
+
+    Raises:
+      OSError: it could not be written; the message names the file, and what stood there still does.
+    """
+    scratch = {}
+    try:
+        for path, data in contents.items():
+            scratch[path] = _beside(Path(path), data)
+        for path, name in scratch.items():
+            os.replace(name, path)
+    except OSError as error:
+        raise OSError(
+            error.errno,
+            f"{Path(path).name} could not be written to {Path(path).parent}: {error.strerror or error}. "
+            "What stood there before is unchanged. Free some space, or choose another folder.",
+        ) from error
+    finally:
+        for name in scratch.values():
+            Path(name).unlink(missing_ok=True)
+
+
+def _beside(path, data):
+    """The name of a new file in the folder of ``path`` that holds ``data``; nothing is left if it fails."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".new")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(name, 0o644)  # mkstemp lets only its owner read
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    return name

@@ -1,0 +1,21 @@
+"""The small language model: text and tokens, the transformer, its files, the device it runs on."""
+
+from pglab.lm.devices import choose_device
+from pglab.lm.files import DATA, load, read_card, save
+from pglab.lm.model import SmallLM
+from pglab.lm.text import ALPHABET, END, decode, decode_all, encode, encode_all
+
+__all__ = [
+    "ALPHABET",
+    "DATA",
+    "END",
+    "SmallLM",
+    "choose_device",
+    "decode",
+    "decode_all",
+    "encode",
+    "encode_all",
+    "load",
+    "read_card",
+    "save",
+]

@@ -1,0 +1,132 @@
+"""Checkpoints: the weights as safetensors, and beside them a card that says where they come from.
+
+data/addition.safetensors     the weights, and in its header the shape of the model
+data/addition.json            the card: task, settings, device, date, scores, and the SHA-256 of the weights
+"""
+
+import hashlib
+import json
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load as read_tensors
+from safetensors.torch import save as tensors_to_bytes
+
+from pglab import _files
+from pglab.lm.devices import choose_device
+from pglab.lm.model import SmallLM
+
+DATA = Path(__file__).resolve().parents[2] / "data"
+SUFFIX = ".safetensors"
+
+
+def save(model, path, card=None, dtype=torch.float32):
+    """Write a model and its card, both or neither.
+
+    Args:
+      model: SmallLM.
+      path: of the weights, ending in .safetensors; the card stands beside it and ends in .json.
+      card: what else is known about the model, a dictionary for JSON.
+      dtype: of the numbers in the file. float16 halves it; the model in memory stays as it is.
+
+    Returns:
+      The card as written, with the shape, the number of parameters and "sha256".
+
+    Raises:
+      ValueError: a path with another ending.
+      OSError: it could not be written; what stood there before still does.
+    """
+    path = Path(path)
+    if path.suffix != SUFFIX:
+        raise ValueError(f"path is {str(path)!r}; it must end in {SUFFIX}.")
+    tensors = {name: value.detach().to("cpu", dtype) for name, value in model.named_parameters()}
+    data = tensors_to_bytes(tensors, {"shape": json.dumps(model.shape)})
+    about = {"shape": model.shape, "parameters": sum(p.numel() for p in model.parameters())}
+    card = {**(card or {}), **about, "sha256": hashlib.sha256(data).hexdigest()}
+    words = json.dumps(card, indent=2, ensure_ascii=False) + "\n"
+    _files.write_whole({path: data, path.with_suffix(".json"): words.encode()})
+    return card
+
+
+def load(name_or_path, device="auto"):
+    """A model from a checkpoint whose weights are those that its card speaks of.
+
+    Args:
+      name_or_path: such as "addition" for one of ``data/``, or the path of a .safetensors file.
+      device: as ``choose_device``.
+
+    Returns:
+      SmallLM in float32 on the device.
+
+    Raises:
+      ValueError: no such checkpoint, no card, or weights that are damaged or were changed. The
+        message says how to make them again.
+    """
+    device = choose_device(device)
+    path = find(name_or_path)
+    card, data = read_card(path), _bytes(path)
+    found = hashlib.sha256(data).hexdigest()
+    if found != card.get("sha256"):
+        raise ValueError(
+            f"{path.name} is damaged or was changed: it has {len(data):,} bytes and the SHA-256 {found[:12]}..., "
+            f"its card says {str(card.get('sha256'))[:12]}.... {_again(path, card)}"
+        )
+    try:
+        model = SmallLM(**card["shape"])
+        _fill(model, read_tensors(data))
+    except (SafetensorError, RuntimeError, KeyError, TypeError) as error:
+        raise ValueError(
+            f"{path.name} does not hold the model of its card ({error}). {_again(path, card)}"
+        ) from error
+    return model.to(device)
+
+
+@torch.no_grad()
+def _fill(model, tensors):
+    wanted = dict(model.named_parameters())
+    if wanted.keys() != tensors.keys():
+        raise KeyError(f"it holds {sorted(tensors)}, not {sorted(wanted)}")
+    for name, parameter in wanted.items():
+        if parameter.shape != tensors[name].shape:
+            raise KeyError(f"{name} has shape {tuple(tensors[name].shape)}, not {tuple(parameter.shape)}")
+        parameter.copy_(tensors[name])
+
+
+def find(name_or_path):
+    """The path that a name or a path stands for."""
+    text = str(name_or_path)
+    return Path(text) if text.endswith(SUFFIX) else DATA / f"{text}{SUFFIX}"
+
+
+def read_card(name_or_path):
+    """The card of a checkpoint, a dictionary.
+
+    Raises:
+      ValueError: no such checkpoint or card, or a card that is not JSON.
+    """
+    path = find(name_or_path).with_suffix(".json")
+    try:
+        card = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        there = ", ".join(sorted(p.stem for p in DATA.glob(f"*{SUFFIX}"))) or "none"
+        raise ValueError(
+            f"There is no {path.name} in {path.parent}. Checkpoints of the project: {there}."
+        ) from None
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{path.name} cannot be read ({error}). {_again(path, {})}") from error
+    if not isinstance(card, dict):
+        raise ValueError(f"{path.name} holds no card. {_again(path, {})}")
+    return card
+
+
+def _bytes(path):
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise ValueError(f"{path.name} cannot be read ({error.strerror}). {_again(path, {})}") from error
+
+
+def _again(path, card):
+    command = card.get("command") or f"python -m pglab.training pretrain --task {path.stem}"
+    return f"Make it again:  {command}   (or `git checkout {path.parent.name}` brings back the committed one)"

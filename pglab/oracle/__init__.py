@@ -1,0 +1,6 @@
+"""The oracle: exact objective, gradient and estimator moments of a language model, by enumeration."""
+
+from pglab.oracle.exact import Exact, Table, exact
+from pglab.oracle.tree import Tree, completions
+
+__all__ = ["Exact", "Table", "Tree", "completions", "exact"]

@@ -1,0 +1,251 @@
+"""A language model of which everything is known: every completion, its probability, its score."""
+
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch.nn.attention import SDPBackend, sdpa_kernel
+
+from pglab import _checks, groups
+from pglab.oracle.squares import Watched, squared_norms
+from pglab.oracle.tree import completions
+from pglab.sampling import sampling_logits
+
+
+class Table(NamedTuple):
+    """What the scores of a policy look like for each value of the reward: enough for any estimator.
+
+    K different rewards, n parameters. All expectations are under the policy that is sampled from.
+    """
+
+    values: np.ndarray  # (K,) the rewards, increasing
+    chance: np.ndarray  # (K,) probability of each
+    centre: np.ndarray  # (K, n) mean score given the reward
+    square: np.ndarray  # (K,) mean squared length of the score given the reward
+
+    def moments(self, advantage, size):
+        """Exact mean and variance of the gradient estimate from one group.
+
+            estimate = 1/G sum_i A_i score(y_i),     A = advantage(rewards of the group)
+
+        Args:
+          advantage, size: as for ``groups.moments``.
+
+        Returns:
+          mean (n,), and the variance: the trace of the covariance, without writing down the n^2 entries.
+
+        Raises:
+          ValueError: as ``groups.weight_moments``.
+
+        Source: as ``groups.moments``.
+        """
+        mean, covariance, inside = groups.weight_moments(self.values, self.chance, advantage, size)
+        between = np.sum(covariance * self.products)
+        return mean @ self.centre, float(between + inside @ (self.square - self.products.diagonal()))
+
+    @property
+    def products(self):
+        """(K, K) inner products of the mean scores."""
+        return self.centre @ self.centre.T
+
+    def along(self, direction, square):
+        """The same seen along one direction, n = 1: ``square`` (K,) is the mean of (score . direction)^2."""
+        return self._replace(centre=self.centre @ direction[:, None], square=square)
+
+
+class Exact:
+    """Everything about one model, prompt and reward. Made by ``exact``.
+
+    N completions of at most T tokens; n parameters, in the order of ``model.parameters()``.
+    """
+
+    def __init__(self, model, prompt, rewards, tree):
+        self.tree, self.rewards = tree, rewards
+        self.parameters = [p for p in model.parameters() if p.requires_grad]
+        self.watched = Watched(model)
+        text = np.column_stack([np.tile(prompt, (len(tree.paths), 1)), tree.paths])  # (M, P + T - 1)
+        # The plain way to write attention: it can be differentiated twice, and forwards.
+        with self.watched, sdpa_kernel(SDPBackend.MATH), torch.enable_grad():
+            logits = model(torch.from_numpy(text))[:, len(prompt) - 1 :]  # (M, T, V)
+        self.logits = logits.detach()
+        self._every = logits.log_softmax(-1)  # (M, T, V)
+        self._sums = self._sum_of(self._every)  # (N,) on the graph
+
+    def _sum_of(self, every):
+        """(M, T, V) -> (N,): the sum over the tokens of each completion."""
+        steps = torch.arange(self.tokens.shape[1])
+        tokens = torch.from_numpy(self.tokens)
+        each = every[torch.from_numpy(self.tree.path)[:, None], steps, tokens]  # (N, T)
+        return each.where(torch.from_numpy(self.mask), 0.0).sum(1)
+
+    @property
+    def tokens(self):
+        """(N, T) every completion; behind the end token more end tokens."""
+        return self.tree.tokens
+
+    @property
+    def mask(self):
+        """(N, T) True up to and including the end token."""
+        return self.tree.mask
+
+    @cached_property
+    def logprobs(self):
+        """(N,) log pi(y), float64."""
+        return self._sums.detach().numpy().astype(np.float64)
+
+    @cached_property
+    def probabilities(self):
+        """(N,) pi(y); they sum to 1."""
+        return np.exp(self.logprobs)
+
+    @cached_property
+    def J(self):
+        """The objective: sum_y pi(y) r(y)."""
+        return float(self.probabilities @ self.rewards)
+
+    @cached_property
+    def gradient(self):
+        """(n,) sum_y pi(y) r(y) score(y)."""
+        return self.weighted_score(self.probabilities * self.rewards)
+
+    @cached_property
+    def squares(self):
+        """(N,) squared length of the score of every completion."""
+        if self.watched.possible:
+            return squared_norms(self.watched, self._every, self.tree).numpy().astype(np.float64)
+        return (self.scores() ** 2).sum(1)
+
+    def weighted_score(self, weights):
+        """sum_y weights(y) score(y): one backward pass.
+
+        Args:
+          weights: (N,).
+
+        Returns:
+          (n,) float64.
+        """
+        weights = _checks.vector("weights", weights, size=len(self.tokens))
+        weights = torch.from_numpy(weights).to(self._sums.dtype)
+        parts = torch.autograd.grad(
+            self._sums, self.parameters, weights, retain_graph=True, materialize_grads=True
+        )
+        return torch.cat([part.reshape(-1) for part in parts]).numpy().astype(np.float64)
+
+    def scores(self, rows=None):
+        """The scores themselves, one backward pass each: for small cases, and for checking.
+
+        Args:
+          rows: which completions; None for all.
+
+        Returns:
+          (rows, n) float64.
+        """
+        rows = np.arange(len(self.tokens)) if rows is None else np.atleast_1d(rows)
+        return np.array([self.weighted_score(np.arange(len(self.tokens)) == row) for row in rows])
+
+    def scores_along(self, direction):
+        """score(y) . direction for every completion, by differentiating twice.
+
+        Args:
+          direction: (n,).
+
+        Returns:
+          (N,) float64.
+        """
+        direction = torch.from_numpy(_checks.vector("direction", direction))
+        dummy = torch.zeros_like(self._sums, requires_grad=True)
+        parts = torch.autograd.grad(
+            self._sums, self.parameters, dummy, create_graph=True, materialize_grads=True
+        )
+        flat = torch.cat([part.reshape(-1) for part in parts])  # linear in the dummy weights
+        if flat.shape != direction.shape:
+            raise ValueError(
+                f"direction has {len(direction)} entries; it must have {len(flat)}, one a parameter."
+            )
+        (along,) = torch.autograd.grad(flat, dummy, direction.to(flat.dtype), retain_graph=True)
+        return along.numpy().astype(np.float64)
+
+    def sampled_with(self, temperature=1.0, top_k=None, top_p=None):
+        """Probability of every completion when it is *sampled* with these settings.
+
+        Args:
+          temperature, top_k, top_p: as ``sampling.sampling_logits``.
+
+        Returns:
+          (N,) float64; they sum to 1.
+        """
+        every = sampling_logits(self.logits, temperature, top_k, top_p).log_softmax(-1)
+        return np.exp(self._sum_of(every).numpy().astype(np.float64))
+
+    def table(self, probabilities=None):
+        """Rewards and scores in the form that any estimator's moments follow from.
+
+        Args:
+          probabilities: (N,) of the policy that is sampled from, such as ``sampled_with`` gives; None
+            for the model's own. The scores are those of the model at temperature 1 in any case.
+
+        Returns:
+          Table.
+        """
+        chance_of = self.probabilities if probabilities is None else probabilities
+        chance_of = _checks.vector("probabilities", chance_of, size=len(self.tokens))
+        values, kind = np.unique(self.rewards[chance_of > 0], return_inverse=True)
+        share = np.zeros((values.size, len(chance_of)))
+        share[kind, np.flatnonzero(chance_of > 0)] = chance_of[chance_of > 0]
+        chance = share.sum(1)  # (K,)
+        share /= chance[:, None]
+        centre = np.array([self.weighted_score(weights) for weights in share])
+        return Table(values, chance / chance.sum(), centre, share @ self.squares)
+
+    def moments(self, advantage, size):
+        """``table().moments``: exact mean (n,) and variance of the estimate from one group."""
+        return self.own_table.moments(advantage, size)
+
+    def variance_along(self, direction, advantage, size):
+        """Exact variance of the estimate from one group along a direction (n,)."""
+        table, along = self.own_table, self.scores_along(direction)
+        share = np.array([(self.rewards == value) * self.probabilities for value in table.values])
+        square = share @ along**2 / share.sum(1)
+        return table.along(np.asarray(direction, dtype=np.float64), square).moments(advantage, size)[1]
+
+    @cached_property
+    def own_table(self):
+        return self.table()
+
+
+def exact(model, prompt, reward, max_new_tokens, end_token=0):
+    """Exact objective, gradient and moments of a language model, by enumerating its completions.
+
+        J = sum_y pi(y | prompt) r(y),     grad J = sum_y pi(y | prompt) r(y) score(y)
+        score(y) = grad log pi(y | prompt) = sum_t grad log pi(y_t | prompt, y_1 .. y_{t-1})
+
+    The model reads each beginning once: (V-1)^(T-1) texts serve all N completions.
+
+    Args:
+      model: a torch module on the CPU, (B, L) tokens -> (B, L, V) logits, which looks only back.
+        In float64 the results are exact to rounding. It must not change while the result is in use.
+      prompt: P tokens, at least one.
+      reward: function of a completion, a tuple of tokens up to and including the end token, that
+        returns a number. It is asked once for every completion.
+      max_new_tokens: T; a completion without an end token is cut off there.
+      end_token: the token that stops.
+
+    Returns:
+      Exact.
+
+    Raises:
+      ValueError: an empty prompt or tokens outside the vocabulary, rewards that are not finite
+        numbers, too many completions.
+
+    Source: Sutton and Barto 2018, section 13.3 (the gradient); the enumeration is counting.
+    """
+    prompt = _checks.vector("prompt", prompt).astype(np.int64)
+    with torch.no_grad():
+        vocabulary = model(torch.from_numpy(prompt)[None]).shape[-1]
+    tree = completions(vocabulary, max_new_tokens, end_token)
+    if not callable(reward):
+        raise ValueError(f"reward is {reward!r}; it must be a function of a completion, a tuple of tokens.")
+    lengths = tree.mask.sum(1).tolist()
+    rewards = [reward(tuple(row[:length])) for row, length in zip(tree.tokens.tolist(), lengths, strict=True)]
+    return Exact(model, prompt, _checks.vector("reward(completion)", rewards), tree)
