@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 
+import bench_lm
 import lab
 import nbformat
 import numpy as np
@@ -240,6 +241,7 @@ def table(rows):
 
 def main(arguments):
     parts = [bench_trace, bench_groups, bench_import, bench_move]
+    parts += [bench_lm.bench_sampling, bench_lm.bench_oracle]
     if "--no-browser" not in arguments:
         if lab.find_chromium():
             parts.append(bench_keys)
