@@ -1,4 +1,4 @@
-"""Tasks for a small language model: what a completion is worth."""
+"""What a long completion pays: the soft overlong punishment."""
 
 import numpy as np
 
