@@ -1,5 +1,6 @@
 """Files that are whole or not there: the old content or the new, never half of it."""
 
+import errno
 import os
 import tempfile
 from pathlib import Path
@@ -15,19 +16,25 @@ def write_whole(contents):
       contents: {path: bytes}. Folders that are missing are made.
 
     Raises:
-      OSError: it could not be written; the message names the file, and what stood there still does.
+      OSError: it could not be written; the message names the file, and what stood there still does
+        (or, should a later file not take its place, which ones are new).
     """
-    scratch = {}
+    scratch, placed = {}, []
     try:
         for path, data in contents.items():
             scratch[path] = _beside(Path(path), data)
+        for path in scratch:
+            if Path(path).is_dir():  # the one thing that commonly keeps a file from its place
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         for path, name in scratch.items():
             os.replace(name, path)
+            placed.append(Path(path).name)
     except OSError as error:
+        before = f"{', '.join(placed)} is new already" if placed else "What stood there before is unchanged"
         raise OSError(
             error.errno,
             f"{Path(path).name} could not be written to {Path(path).parent}: {error.strerror or error}. "
-            "What stood there before is unchanged. Free some space, or choose another folder.",
+            f"{before}. Free some space, or choose another folder.",
         ) from error
     finally:
         for name in scratch.values():

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import torch
 
-from pglab import _checks, lm, logprobs
+from pglab import _arrays, _checks, lm, logprobs
 from pglab.lm.model import padded, whole_text
 
 
@@ -54,25 +54,26 @@ def sampling_logits(logits, temperature=1.0, top_k=None, top_p=None):
     Source: Fan, Lewis and Dauphin 2018, section 5.4 (top-k); Holtzman et al. 2020, section 3.1 (top-p).
     """
     temperature = _checks.number("temperature", temperature, low=0)
+    k = None if top_k is None else _checks.whole("top_k", top_k, low=1)
+    if top_p is not None and not 0 < _checks.number("top_p", top_p) <= 1:
+        raise ValueError(f"top_p is {top_p}; it must be above 0 and at most 1.")
+    logits = _logits(logits)
     nowhere = torch.tensor(-math.inf, dtype=logits.dtype, device=logits.device)
     if temperature == 0:
         best = logits.argmax(-1, keepdim=True)
         return torch.where(torch.zeros_like(logits, dtype=torch.bool).scatter(-1, best, True), 0.0, nowhere)
     if temperature != 1:
         logits = logits / temperature
-    if top_k is not None:
-        k = min(_checks.whole("top_k", top_k, low=1), logits.shape[-1])
-        least = logits.topk(k).values[..., -1:]
+    if k is not None:
+        least = logits.topk(min(k, logits.shape[-1])).values[..., -1:]
         logits = torch.where(logits >= least, logits, nowhere)
-    if top_p is not None:
+    if top_p is not None and top_p < 1:
         logits = torch.where(_nucleus(logits, top_p), logits, nowhere)
     return logits
 
 
 def _nucleus(logits, top_p):
     """(..., V) True for the smallest set of most likely tokens with probability top_p or more."""
-    if not 0 < _checks.number("top_p", top_p) <= 1:
-        raise ValueError(f"top_p is {top_p}; it must be above 0 and at most 1.")
     likely, order = torch.softmax(logits, -1).sort(dim=-1, descending=True, stable=True)
     before = likely.cumsum(-1) - likely  # probability of the more likely tokens
     return torch.zeros_like(logits, dtype=torch.bool).scatter(-1, order, before < top_p)
@@ -117,15 +118,14 @@ def sample(
 
     Source: Kool, van Hoof and Welling 2019, section 2.3 (Gumbel-max).
     """
-    group, steps = (
-        _checks.whole("group_size", group_size, 1),
-        _checks.whole("max_new_tokens", max_new_tokens, 1),
-    )
+    group = _checks.whole("group_size", group_size, 1)
+    steps = _checks.whole("max_new_tokens", max_new_tokens, 1)
     prompts, mask = _prompts(model, prompts, steps)
     batch = len(prompts)
     shape = (steps, batch, group, model.shape["vocabulary"])
-    dtype = model.norm.weight.dtype
-    noise = torch.rand(shape, dtype=dtype, device=model.device, generator=generator).log_().neg_().log_()
+    dtype = torch.promote_types(model.norm.weight.dtype, torch.float32)
+    noise = torch.rand(shape, dtype=dtype, device=model.device, generator=generator)
+    noise = noise.clamp_(min=torch.finfo(dtype).eps / 2).log_().neg_().log_()  # a 0 would bar the only token
     reader = (_Cached if cache else _Anew)(model, prompts, mask, group, steps)
     logits = reader.first()  # (B, 1, V)
     alive = torch.ones(batch, group, dtype=torch.bool, device=model.device)
@@ -133,7 +133,8 @@ def sample(
     for step in range(steps):
         logits = sampling_logits(logits, temperature, top_k, top_p).expand(shape[1:])  # (B, G, V)
         token = (logits - noise[step]).argmax(-1) * alive  # (B, G); END is 0
-        chances.append((logits.gather(-1, token[..., None])[..., 0] - logits.logsumexp(-1)) * alive)
+        chance = logits.gather(-1, token[..., None])[..., 0] - logits.logsumexp(-1)
+        chances.append(chance.where(alive, 0.0))  # a product would make -inf behind the end a NaN
         tokens.append(token)
         masks.append(alive)
         alive = alive & (token != lm.END)
@@ -168,8 +169,9 @@ def score(model, prompts, samples_tokens, temperature=1.0):
 
     Source: Radford et al. 2019, section 2.
     """
-    if samples_tokens.ndim != 2 or samples_tokens.shape[1] == 0:
-        raise ValueError(f"samples_tokens has shape {tuple(samples_tokens.shape)}; it must be (N, T).")
+    if not _checks.number("temperature", temperature) > 0:
+        raise ValueError(f"temperature is {temperature}; it must be above 0.")
+    _whole_numbers("samples_tokens", samples_tokens, "(N, T)")
     steps = samples_tokens.shape[1]
     prompts, mask = _prompts(model, prompts, steps)
     group, rest = divmod(len(samples_tokens), len(prompts))
@@ -177,19 +179,14 @@ def score(model, prompts, samples_tokens, temperature=1.0):
         raise ValueError(
             f"{len(samples_tokens)} completions for {len(prompts)} prompts; each must have as many."
         )
-    text = torch.cat(
-        [prompts.repeat_interleave(group, 0), samples_tokens.to(prompts.device)], 1
-    )  # (N, P + T)
+    prompts = prompts.repeat_interleave(group, 0)
+    text = torch.cat([prompts, samples_tokens.to(prompts.device)], 1)  # (N, P + T)
     if mask is not None:
         mask = torch.nn.functional.pad(mask.repeat_interleave(group, 0), (0, steps), value=True)[:, :-1]
-    hidden = model.hidden(text[:, :-1], mask)[
-        :, prompts.shape[1] - 1 :
-    ]  # (N, T, width): only these are asked
-    logits = model.head(hidden)
+    hidden = model.hidden(text[:, :-1], mask)
+    logits = model.head(hidden[:, prompts.shape[1] - 1 :])  # (N, T, V): only these are asked
     if temperature != 1:
-        if not _checks.number("temperature", temperature) > 0:
-            raise ValueError(f"temperature is {temperature}; it must be above 0.")
-        logits = logits / temperature
+        logits = _logits(logits) / temperature
     return logprobs.gather(logits, samples_tokens)
 
 
@@ -199,8 +196,7 @@ def _prompts(model, prompts, steps):
     if not isinstance(prompts, torch.Tensor):
         prompts, mask = lm.encode_all(prompts)
         mask = None if bool(mask.all()) else mask.to(model.device)
-    if prompts.ndim != 2 or 0 in prompts.shape:
-        raise ValueError(f"prompts has shape {tuple(prompts.shape)}; it must be (B, P), neither of them 0.")
+    _whole_numbers("prompts", prompts, "(B, P)")
     context, length = model.shape["context"], prompts.shape[1]
     if length + steps > context + 1:
         raise ValueError(
@@ -208,6 +204,21 @@ def _prompts(model, prompts, steps):
             f"this model has {context}. Take shorter prompts or fewer new tokens."
         )
     return prompts.to(model.device), mask
+
+
+def _whole_numbers(name, tokens, shape):
+    kind, size = getattr(tokens, "dtype", type(tokens).__name__), tuple(getattr(tokens, "shape", ()))
+    if kind not in (torch.int64, torch.int32) or len(size) != 2 or 0 in size:
+        wanted = f"a tensor of whole numbers of shape {shape}, neither of them 0"
+        raise ValueError(f"{name} is {kind} of shape {size}; it must be {wanted}.")
+
+
+def _logits(logits):
+    """At least float32: in half precision a log-probability has three digits."""
+    logits = torch.as_tensor(_arrays.floating("logits", logits, "a tensor of logits, (..., V)"))
+    if logits.ndim == 0 or logits.shape[-1] == 0:
+        raise ValueError(f"logits has shape {tuple(logits.shape)}; it must be (..., V), V at least 1.")
+    return logits
 
 
 class _Cached:

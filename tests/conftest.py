@@ -11,6 +11,9 @@ ROOT = Path(__file__).resolve().parents[1]
 # The reader's own progress must not enter a test, nor a test the reader's progress.
 os.environ["PGLAB_PROGRESS"] = "off"
 
+# One torch thread, here and in every kernel: two on a busy machine wait for each other, up to 50 times longer.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 # The same examples on every machine; a slow machine is no fault.
 settings.register_profile("pglab", derandomize=True, deadline=None, max_examples=60)
 settings.load_profile("pglab")

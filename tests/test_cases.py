@@ -1,18 +1,17 @@
-"""One hundred small cases with right values; each is computed here, or waits for a room not yet built."""
+"""One hundred small cases with right values, each of them computed here."""
 
-import importlib
 import json
 from pathlib import Path
 
 import cases_exact
 import cases_losses
+import cases_oracle
 import numpy as np
 import pytest
 
 from pglab import advantages, bandit, groups, tasks
 
 CASES = json.loads(Path(__file__).with_name("cases.json").read_text(encoding="utf-8"))
-PACKAGE = Path(bandit.__file__).parent
 RELATIVE = 1e-9  # beside each case's own absolute tolerance
 
 
@@ -155,20 +154,8 @@ COMPUTED = {
     "ver-03-int-truncation": lambda expr, target: tasks.check_expression(expr, target=target),
     **cases_exact.COMPUTED,
     **cases_losses.COMPUTED,
+    **cases_oracle.COMPUTED,
 }
-
-# The cases that wait, by the last of the rooms, or functions, they need. When that is built, they move above.
-WAITING = {
-    "oracle": {
-        "len-01-tree-gradient",
-        "len-02-seq-mean-token-sum",
-        "len-02-token-mean",
-        "tf-01-sum-to-one",
-        "tf-03-gradient",
-        "tf-05-truncation-mass",
-        "tf-06-rloo-unbiased",
-    },
-}  # fmt: skip
 
 
 # ---- The comparison
@@ -193,36 +180,15 @@ def differences(value, expected, tolerance, where="value"):
     return [] if right.all() else [f"{where}: {value} should be {wanted}"]
 
 
-@pytest.mark.parametrize("case", [c for c in CASES if c["id"] in COMPUTED], ids=lambda case: case["id"])
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
 def test_case(case):
     value = COMPUTED[case["id"]](**case["inputs"])
     assert not differences(value, case["expected"], case["tol"]), case.get("note", "")
 
 
-def test_every_case_is_computed_or_waits():
+def test_every_case_is_computed():
     ids = [case["id"] for case in CASES]
-    waiting = [name for names in WAITING.values() for name in names]
-    assert len(ids) == len(set(ids)) == 100
-    assert len(waiting) == len(set(waiting)), "a case waits for two rooms"
-    assert not set(waiting) & set(COMPUTED), "these cases are computed and wait as well"
-    assert set(waiting) | set(COMPUTED) == set(ids)
-
-
-def built(name):
-    """Whether a room exists, or the function after the dot."""
-    room, _, function = name.partition(".")
-    exists = PACKAGE.joinpath(f"{room}.py").exists() or PACKAGE.joinpath(room).is_dir()
-    return exists and (not function or hasattr(importlib.import_module(f"pglab.{room}"), function))
-
-
-@pytest.mark.parametrize("name", WAITING)
-def test_no_case_waits_for_a_room_that_exists(name):
-    assert not built(name), f"pglab.{name} is there; now compute {sorted(WAITING[name])}"
-
-
-def test_what_is_built_is_noticed():
-    assert built("bandit") and built("figures") and built("bandit.softmax") and built("figures.show")
-    assert not built("bandits") and not built("bandit.hardmax") and not built("bandits.softmax")
+    assert len(ids) == len(set(ids)) == 100 and set(ids) == set(COMPUTED)
 
 
 def test_the_comparison_notices():

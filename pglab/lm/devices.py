@@ -17,16 +17,18 @@ def choose_device(name="auto"):
     Raises:
       ValueError: a name that is none of these, or a device that this machine does not have.
     """
-    if isinstance(name, torch.device):
+    if isinstance(name, torch.device) and name.type not in ("cuda", "mps"):
         return name
-    kind, _, number = str(name).partition(":")
-    if kind not in NAMES or (number and not (kind == "cuda" and number.isdecimal() and number.isascii())):
+    kind, colon, number = str(name).partition(":")
+    if isinstance(name, torch.device) and kind == "mps":
+        number = ""  # torch writes the only one as mps:0
+    elif kind not in NAMES or (colon and not (kind == "cuda" and number.isdecimal() and number.isascii())):
         raise ValueError(f"device is {name!r}; it must be one of {', '.join(NAMES)}, or cuda:1 and so on.")
     if kind == "auto":
         kind = next((gpu for gpu in ("cuda", "mps") if count(gpu)), "cpu")
     if int(number or 0) >= count(kind):
         raise ValueError(missing(kind, number))
-    return torch.device(f"{kind}:{number}" if number else kind)
+    return torch.device(kind, int(number)) if number else torch.device(kind)
 
 
 def count(kind):

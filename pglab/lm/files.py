@@ -19,6 +19,7 @@ from pglab.lm.model import SmallLM
 
 DATA = Path(__file__).resolve().parents[2] / "data"
 SUFFIX = ".safetensors"
+DTYPES = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
 
 
 def save(model, path, card=None, dtype=torch.float32):
@@ -34,17 +35,23 @@ def save(model, path, card=None, dtype=torch.float32):
       The card as written, with the shape, the number of parameters and "sha256".
 
     Raises:
-      ValueError: a path with another ending.
+      ValueError: a path with another ending, a dtype that is no floating-point type, a card that is
+        not made for JSON.
       OSError: it could not be written; what stood there before still does.
     """
     path = Path(path)
     if path.suffix != SUFFIX:
         raise ValueError(f"path is {str(path)!r}; it must end in {SUFFIX}.")
+    if dtype not in DTYPES:
+        raise ValueError(f"dtype is {dtype}; it must be one of {', '.join(map(str, DTYPES))}.")
     tensors = {name: value.detach().to("cpu", dtype) for name, value in model.named_parameters()}
     data = tensors_to_bytes(tensors, {"shape": json.dumps(model.shape)})
     about = {"shape": model.shape, "parameters": sum(p.numel() for p in model.parameters())}
-    card = {**(card or {}), **about, "sha256": hashlib.sha256(data).hexdigest()}
-    words = json.dumps(card, indent=2, ensure_ascii=False) + "\n"
+    try:
+        card = {**(card or {}), **about, "sha256": hashlib.sha256(data).hexdigest()}
+        words = json.dumps(card, indent=2, ensure_ascii=False) + "\n"
+    except TypeError as error:
+        raise ValueError(f"card cannot be written ({error}); it must be a dictionary for JSON.") from error
     _files.write_whole({path: data, path.with_suffix(".json"): words.encode()})
     return card
 
@@ -75,7 +82,7 @@ def load(name_or_path, device="auto"):
     try:
         model = SmallLM(**card["shape"])
         _fill(model, read_tensors(data))
-    except (SafetensorError, RuntimeError, KeyError, TypeError) as error:
+    except (SafetensorError, RuntimeError, KeyError, TypeError, ValueError) as error:
         raise ValueError(
             f"{path.name} does not hold the model of its card ({error}). {_again(path, card)}"
         ) from error
@@ -86,10 +93,10 @@ def load(name_or_path, device="auto"):
 def _fill(model, tensors):
     wanted = dict(model.named_parameters())
     if wanted.keys() != tensors.keys():
-        raise KeyError(f"it holds {sorted(tensors)}, not {sorted(wanted)}")
+        raise ValueError(f"it holds {sorted(tensors)}, not {sorted(wanted)}")
     for name, parameter in wanted.items():
         if parameter.shape != tensors[name].shape:
-            raise KeyError(f"{name} has shape {tuple(tensors[name].shape)}, not {tuple(parameter.shape)}")
+            raise ValueError(f"{name} has shape {tuple(tensors[name].shape)}, not {tuple(parameter.shape)}")
         parameter.copy_(tensors[name])
 
 
@@ -105,10 +112,16 @@ def read_card(name_or_path):
     Raises:
       ValueError: no such checkpoint or card, or a card that is not JSON.
     """
-    path = find(name_or_path).with_suffix(".json")
+    weights = find(name_or_path)
+    path = weights.with_suffix(".json")
     try:
         card = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
+        if weights.exists():
+            raise ValueError(
+                f"{weights.name} has lost its card, {path.name}, so no one knows whether it is whole. "
+                f"{_again(path, {})}"
+            ) from None
         there = ", ".join(sorted(p.stem for p in DATA.glob(f"*{SUFFIX}"))) or "none"
         raise ValueError(
             f"There is no {path.name} in {path.parent}. Checkpoints of the project: {there}."
@@ -129,4 +142,6 @@ def _bytes(path):
 
 def _again(path, card):
     command = card.get("command") or f"python -m pglab.training pretrain --task {path.stem}"
-    return f"Make it again:  {command}   (or `git checkout {path.parent.name}` brings back the committed one)"
+    return (
+        f"Make it again:  {command}   (or `git checkout {path.parent.name}` brings back the committed one)."
+    )

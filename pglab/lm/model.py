@@ -66,6 +66,7 @@ class SmallLM(nn.Module):
         }
         if self.shape["width"] % self.shape["heads"]:
             raise ValueError(f"width is {width}; it must be a multiple of heads, which is {heads}.")
+        vocabulary, context, width, layers, heads = self.shape.values()
         self.tokens = nn.Embedding(vocabulary, width)
         self.positions = nn.Embedding(context, width)
         self.blocks = nn.ModuleList(Block(width, heads) for _ in range(layers))
@@ -88,13 +89,14 @@ class SmallLM(nn.Module):
         Args:
           tokens: (B, L) whole numbers from 0 to V - 1, L at most the context.
           mask: (B, L) booleans, False where a place is padding, left or right; None if none is.
-            Padding is not seen and does not count as a position. What stands there means nothing.
+            Padding is not seen and does not count as a position. Any token may stand there.
 
         Returns:
           (B, L, V) logits. Those at position t speak about token t + 1.
 
         Raises:
-          ValueError: tokens of another shape or type, or longer than the context.
+          ValueError: tokens of another shape or type, longer than the context, or (on a CPU, where
+            that costs nothing) outside the vocabulary.
         """
         return self.head(self.hidden(tokens, mask))
 
@@ -118,7 +120,14 @@ class SmallLM(nn.Module):
         Returns:
           (B, L, width).
         """
-        x = self.tokens(tokens) + self.positions(places)  # (B, L, width)
+        try:
+            x = self.tokens(tokens)
+        except IndexError:  # a GPU stops the whole program instead
+            raise ValueError(
+                f"tokens holds whole numbers from {int(tokens.min())} to {int(tokens.max())}; they must be "
+                f"from 0 to {self.shape['vocabulary'] - 1}, under padding too."
+            ) from None
+        x = x + self.positions(places)  # (B, L, width)
         for block, attend in zip(self.blocks, attends, strict=True):
             x = block(x, attend)
         return self.norm(x)
@@ -131,10 +140,14 @@ class SmallLM(nn.Module):
             raise ValueError(f"tokens is {kind}; it must be a tensor of {wanted}.")
         if tokens.ndim != 2 or not 1 <= tokens.shape[1] <= context:
             raise ValueError(f"tokens has shape {tuple(tokens.shape)}; it must be {wanted}.")
-        if mask is not None and (mask.shape != tokens.shape or mask.dtype != torch.bool):
+        if mask is None:
+            return
+        wanted = f"a tensor of booleans of shape {tuple(tokens.shape)}"
+        if not isinstance(mask, torch.Tensor):
+            raise ValueError(f"mask is {type(mask).__name__}; it must be {wanted}.")
+        if mask.shape != tokens.shape or mask.dtype != torch.bool:
             raise ValueError(
-                f"mask has shape {tuple(mask.shape)} and type {mask.dtype}; it must be booleans of shape "
-                f"{tuple(tokens.shape)}."
+                f"mask has shape {tuple(mask.shape)} and type {mask.dtype}; it must be {wanted}."
             )
 
     @property

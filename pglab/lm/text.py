@@ -3,6 +3,9 @@
 Token 0 ends an answer. It is an action like any other: choosing it is choosing to stop.
 """
 
+from collections.abc import Iterable
+from numbers import Integral
+
 import torch
 
 # Token 0, then what the tasks write, then a few letters to spare: 32 tokens.
@@ -45,8 +48,8 @@ def encode_all(texts):
     Raises:
       ValueError: one str in place of a list, no texts, an empty one, an unknown character.
     """
-    if isinstance(texts, str):
-        raise ValueError("texts is one str; it must be a list of them.")
+    if isinstance(texts, str) or not isinstance(texts, Iterable):
+        raise ValueError(f"texts is one {type(texts).__name__}; it must be a list of str.")
     rows = [encode(text) for text in texts]
     if not rows or min(map(len, rows)) == 0:
         raise ValueError("texts must hold at least one text, and none that is empty.")
@@ -71,6 +74,8 @@ def decode(tokens):
     """
     text = []
     for token in _numbers(tokens):
+        if not isinstance(token, Integral) or isinstance(token, bool):
+            raise ValueError(f"tokens holds {token!r}; it must be whole numbers, those of one completion.")
         if token == END:
             break
         if not 0 <= token < len(ALPHABET):
@@ -85,4 +90,7 @@ def decode_all(tokens):
 
 
 def _numbers(tokens):
-    return tokens.tolist() if isinstance(tokens, torch.Tensor) else tokens
+    numbers = tokens.tolist() if isinstance(tokens, torch.Tensor) else tokens
+    if not isinstance(numbers, Iterable):
+        raise ValueError(f"tokens is {numbers!r}; it must be a list or a tensor of whole numbers.")
+    return numbers

@@ -1,5 +1,6 @@
 """A language model of which everything is known: every completion, its probability, its score."""
 
+import math
 from functools import cached_property
 from typing import NamedTuple
 
@@ -68,9 +69,15 @@ class Exact:
         # The plain way to write attention: it can be differentiated twice, and forwards.
         with self.watched, sdpa_kernel(SDPBackend.MATH), torch.enable_grad():
             logits = model(torch.from_numpy(text))[:, len(prompt) - 1 :]  # (M, T, V)
+            self._every = logits.log_softmax(-1)  # (M, T, V)
+            self._sums = self._sum_of(self._every)  # (N,) on the graph
         self.logits = logits.detach()
-        self._every = logits.log_softmax(-1)  # (M, T, V)
-        self._sums = self._sum_of(self._every)  # (N,) on the graph
+        self._rounding = math.sqrt(torch.finfo(logits.dtype).eps)
+        if not abs(self.probabilities.sum() - 1) < self._rounding:
+            raise ValueError(
+                f"model gives completions that have the probability {self.probabilities.sum():.6g} together; "
+                "it must look only back, read without chance (no dropout) and give no NaN."
+            )
 
     def _sum_of(self, every):
         """(M, T, V) -> (N,): the sum over the tokens of each completion."""
@@ -78,6 +85,14 @@ class Exact:
         tokens = torch.from_numpy(self.tokens)
         each = every[torch.from_numpy(self.tree.path)[:, None], steps, tokens]  # (N, T)
         return each.where(torch.from_numpy(self.mask), 0.0).sum(1)
+
+    def _one_each(self, name, value):
+        value = _checks.vector(name, value)
+        if len(value) != len(self.tokens):
+            raise ValueError(
+                f"{name} has {len(value)} entries; it must have {len(self.tokens)}, one a completion."
+            )
+        return value
 
     @property
     def tokens(self):
@@ -112,8 +127,11 @@ class Exact:
     @cached_property
     def squares(self):
         """(N,) squared length of the score of every completion."""
-        if self.watched.possible:
-            return squared_norms(self.watched, self._every, self.tree).numpy().astype(np.float64)
+        if self.watched.possible(len(self.tree.paths)):
+            squares = squared_norms(self.watched, self._every, self.tree).numpy().astype(np.float64)
+            longest = int(squares.argmax())  # a use of a weight that no layer reported shows here
+            if abs(squares[longest] - (self.scores(longest) ** 2).sum()) <= self._rounding * squares[longest]:
+                return squares
         return (self.scores() ** 2).sum(1)
 
     def weighted_score(self, weights):
@@ -125,7 +143,7 @@ class Exact:
         Returns:
           (n,) float64.
         """
-        weights = _checks.vector("weights", weights, size=len(self.tokens))
+        weights = self._one_each("weights", weights)
         weights = torch.from_numpy(weights).to(self._sums.dtype)
         parts = torch.autograd.grad(
             self._sums, self.parameters, weights, retain_graph=True, materialize_grads=True
@@ -141,9 +159,13 @@ class Exact:
         Returns:
           (rows, n) float64.
         """
-        rows = np.arange(len(self.tokens)) if rows is None else np.atleast_1d(rows)
-        return np.array([self.weighted_score(np.arange(len(self.tokens)) == row) for row in rows])
+        every = np.arange(len(self.tokens))
+        rows = every if rows is None else _checks.vector("rows", np.atleast_1d(rows))
+        if not np.isin(rows, every).all():
+            raise ValueError(f"rows is {rows.tolist()}; it must be whole numbers from 0 to {every[-1]}.")
+        return np.array([self.weighted_score(every == row) for row in rows])
 
+    @torch.enable_grad()
     def scores_along(self, direction):
         """score(y) . direction for every completion, by differentiating twice.
 
@@ -189,7 +211,12 @@ class Exact:
           Table.
         """
         chance_of = self.probabilities if probabilities is None else probabilities
-        chance_of = _checks.vector("probabilities", chance_of, size=len(self.tokens))
+        chance_of = self._one_each("probabilities", chance_of)
+        if (chance_of < 0).any() or abs(chance_of.sum() - 1) > self._rounding:
+            raise ValueError(
+                f"probabilities sum to {chance_of.sum():.6g}, the least is {chance_of.min():.6g}; they must be "
+                ">= 0 and sum to 1."
+            )
         values, kind = np.unique(self.rewards[chance_of > 0], return_inverse=True)
         share = np.zeros((values.size, len(chance_of)))
         share[kind, np.flatnonzero(chance_of > 0)] = chance_of[chance_of > 0]
@@ -236,16 +263,34 @@ def exact(model, prompt, reward, max_new_tokens, end_token=0):
 
     Raises:
       ValueError: an empty prompt or tokens outside the vocabulary, rewards that are not finite
-        numbers, too many completions.
+        numbers, too many completions; a model on a GPU, in half precision, or that looks ahead.
 
     Source: Sutton and Barto 2018, section 13.3 (the gradient); the enumeration is counting.
     """
-    prompt = _checks.vector("prompt", prompt).astype(np.int64)
-    with torch.no_grad():
-        vocabulary = model(torch.from_numpy(prompt)[None]).shape[-1]
-    tree = completions(vocabulary, max_new_tokens, end_token)
+    prompt = _checks.vector("prompt", prompt)
     if not callable(reward):
         raise ValueError(f"reward is {reward!r}; it must be a function of a completion, a tuple of tokens.")
+    if (prompt % 1 != 0).any():
+        raise ValueError(f"prompt is {prompt.tolist()}; it must be tokens, whole numbers.")
+    prompt = prompt.astype(np.int64)
+    tree = completions(_vocabulary(model, prompt), max_new_tokens, end_token)
     lengths = tree.mask.sum(1).tolist()
     rewards = [reward(tuple(row[:length])) for row, length in zip(tree.tokens.tolist(), lengths, strict=True)]
     return Exact(model, prompt, _checks.vector("reward(completion)", rewards), tree)
+
+
+def _vocabulary(model, prompt):
+    """How many tokens the model knows; or what is wrong with it."""
+    if not isinstance(model, torch.nn.Module):
+        raise ValueError(f"model is a {type(model).__name__}; it must be a torch module.")
+    for kind in {(p.device.type, p.dtype) for p in model.parameters()}:
+        if kind not in (("cpu", torch.float64), ("cpu", torch.float32)):
+            raise ValueError(f"model has numbers in {kind[1]} on {kind[0]}; take model.cpu().double().")
+    try:
+        with torch.no_grad():
+            return model(torch.from_numpy(prompt)[None]).shape[-1]
+    except IndexError as error:
+        raise ValueError(
+            f"prompt is {prompt.tolist()}, which the model cannot read ({error}); it must be tokens of its "
+            "vocabulary."
+        ) from error

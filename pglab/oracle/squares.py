@@ -24,10 +24,11 @@ class Watched:
         self.model, self.seen = model, []
         self.layers = [layer for layer in model.modules() if [*layer.parameters(recurse=False)]]
 
-    @property
-    def possible(self):
-        """Whether every parameter sits in a layer whose squares are known."""
-        return all(isinstance(layer, KNOWN) and getattr(layer, "bias", None) is None for layer in self.layers)
+    def possible(self, texts):
+        """Whether every parameter sits in a layer whose squares are known, one output for each text."""
+        return all(_known(layer) for layer in self.layers) and all(
+            output.requires_grad and output.ndim == 3 and len(output) == texts for _, _, output in self.seen
+        )
 
     def __enter__(self):
         self.hooks = [layer.register_forward_hook(self._keep) for layer in self.layers]
@@ -39,6 +40,11 @@ class Watched:
 
     def _keep(self, layer, inputs, output):
         self.seen.append((layer, inputs[0].detach(), output))
+
+
+def _known(layer):
+    plain = getattr(layer, "bias", None) is None and getattr(layer, "padding_idx", None) is None
+    return isinstance(layer, KNOWN) and plain and layer.weight.requires_grad
 
 
 def squared_norms(watched, token_logprobs, tree):
