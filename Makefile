@@ -2,9 +2,10 @@
 #   make lab PYTHON=python3.12        another Python
 #   make lab TORCH=cuda               torch with CUDA; TORCH_INDEX=... takes it from another index
 #   make test ARGS="-k bandit"        more for the tool behind the word
-# What is set on make's command line (TORCH, TORCH_INDEX) reaches make.py as environment variables.
+#   make checkpoints DEVICE=cuda      the models in data/ again, on another device (auto, cpu, cuda, mps)
+# What is set on make's command line (TORCH, TORCH_INDEX, DEVICE) reaches make.py as environment variables.
 PYTHON ?= python3
-WORDS = help env lab test quick render bench drawings lock clean
+WORDS = help env lab test quick render bench drawings checkpoints lock clean
 
 .PHONY: $(WORDS)
 $(WORDS):

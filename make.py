@@ -295,6 +295,12 @@ def test(more):
     return run("-m", "pytest", "--nbval", "tests", "notebooks", *more, PGLAB_PROGRESS="off")
 
 
+def checkpoints(more):
+    one = any(word == "--task" or word.startswith("--task=") for word in more)
+    device = ["--device", os.environ["DEVICE"]] if os.environ.get("DEVICE") else []
+    return run("-m", "pglab.training", "pretrain", *([] if one else ["--all"]), *device, *more)
+
+
 def lock(more):
     with tempfile.TemporaryDirectory() as folder:
         uv = [str(python_in(Path(folder))), "-m", "uv", "pip", "compile", "--quiet", "--universal"]
@@ -316,9 +322,10 @@ def clean(more):
 
 def show_help(more):
     print("make WORD, or python make.py WORD, or on Windows py make.py WORD:\n")
-    print("\n".join(f"  {word:9} {says}" for word, (says, _) in WORDS.items()))
+    print("\n".join(f"  {word:11} {says}" for word, (says, _) in WORDS.items()))
     print('\nMore for the tool behind a word:  make test ARGS="-k bandit",  python make.py test -k bandit'
-          "\nAnother Python, another torch:    make lab PYTHON=python3.12,  make lab TORCH=cuda (or cpu)")
+          "\nAnother Python, another torch:    make lab PYTHON=python3.12,  make lab TORCH=cuda (or cpu)"
+          "\nAnother device:                   make checkpoints DEVICE=cuda (or cpu, mps)")
     return 0
 
 
@@ -330,6 +337,7 @@ WORDS = {
     "render": ("run the notebooks and store their outputs", lambda more: run("tools/render.py", *more)),
     "bench": ("time what a reader waits for", lambda more: run("tools/bench.py", *more)),
     "drawings": ("make the committed drawings again", lambda more: run("tools/drawings.py", *more)),
+    "checkpoints": ("pretrain the models in data/ again (minutes)", checkpoints),
     "env": ("make or complete .venv (the words above do so by themselves)", env),
     "lock": ("pin in requirements.lock the newest versions that pyproject.toml allows", lock),
     "clean": ("remove .venv and the caches, nothing of yours", clean),

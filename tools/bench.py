@@ -20,12 +20,13 @@ import nbformat
 import numpy as np
 from render import METADATA, ROOT
 
-from pglab import advantages, bandit, figures, groups
+from pglab import advantages, bandit, figures, groups, oracle
 from pglab.figures.svg import markup
 from pglab.sliders import (
     credit_lab,
     critic_lab,
     estimator_atlas,
+    network_lab,
     noisy_step,
     one_step,
     step_lab,
@@ -159,6 +160,9 @@ def bench_move():
     lab_of = {"reward_2": 0.3, "reward_3": -0.5, "reward_4": 0.7}  # four rewards, no two of them equal
     far, many = [-0.9, 1.7, 0.4, 1.1], np.linspace(0, 1, 81)[1:].reshape(4, 20).T.ravel()  # many: none twice
     gammas = np.linspace(0.5, 1, 51)[:-1].reshape(5, 10).T.ravel()
+    networks = {
+        f"seed {s}": oracle.exact(oracle.network(s), [4, 6], lambda y: float(sum(y) == 10), 4) for s in (0, 1)
+    }
     cases = [
         ("one_step", one_step(), {}, 5, "logit_1", far),
         ("variance_lab, 1 sample", variance_lab(), {"size": 1, "weight": "value E[R]"}, 5, "logit_1", far),
@@ -179,6 +183,7 @@ def bench_move():
         ("critic_lab, gamma", critic_lab(), {}, 5, "gamma", gammas),
         ("step_lab, baseline", step_lab(), {}, 5, "baseline", far),
         ("step_lab, distance", step_lab(), {}, 5, "distance", 6 * many),
+        ("network_lab, size", network_lab(networks), {"weight": "GRPO"}, 5, "size", [5, 40, 13, 60, 31, 9]),
     ]
     for name, explorer, values, aim, slider, places in cases:
         explorer.move(**values)
@@ -241,7 +246,7 @@ def table(rows):
 
 def main(arguments):
     parts = [bench_trace, bench_groups, bench_import, bench_move]
-    parts += [bench_lm.bench_sampling, bench_lm.bench_oracle]
+    parts += [bench_lm.bench_sampling, bench_lm.bench_oracle, bench_lm.bench_pretraining]
     if "--no-browser" not in arguments:
         if lab.find_chromium():
             parts.append(bench_keys)

@@ -8,7 +8,7 @@ import time
 
 import torch
 
-from pglab import advantages, lm, oracle, sampling
+from pglab import advantages, lm, oracle, sampling, training
 
 PROMPT, NEW = 8, 5  # tokens of an addition's prompt, and of its answer with the end token
 ADDITION = dict(context=PROMPT + NEW, width=64, layers=2, heads=4)
@@ -93,3 +93,16 @@ def bench_oracle():
 
 def ends_in_three(completion):
     return float(sum(completion) % 10 == 3)
+
+
+def bench_pretraining():
+    """The flagship from nothing, without the evaluation that follows."""
+    settings = training.PRETRAINED["addition"]
+    times = [training.pretrain(settings, progress=False).card["seconds"] for _ in range(3)]
+    took = statistics.median(times)
+    verdict = "met" if took <= 15 else "MISSED"
+    yield (
+        "pretraining, addition",
+        took,
+        f"{settings.total} steps, slowest {max(times):.1f} s; aim: 15 s, {verdict}",
+    )

@@ -6,8 +6,20 @@
 prints one line, the same on every machine, and never raises.
 """
 
-from pglab.exercises import nb00, nb01, nb02, nb03, nb04, nb05, nb06
+from pglab.exercises import nb00, nb01, nb02, nb03, nb04, nb05, nb06, nb07
 from pglab.exercises.checking import all_exercises, check
 from pglab.exercises.record import progress
 
-__all__ = ["all_exercises", "check", "nb00", "nb01", "nb02", "nb03", "nb04", "nb05", "nb06", "progress"]
+__all__ = [
+    "all_exercises",
+    "check",
+    "nb00",
+    "nb01",
+    "nb02",
+    "nb03",
+    "nb04",
+    "nb05",
+    "nb06",
+    "nb07",
+    "progress",
+]

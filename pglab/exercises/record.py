@@ -17,6 +17,7 @@ TITLES = {
     "4": "04 Trajectories",
     "5": "05 Critics",
     "6": "06 Constraints",
+    "7": "07 Language models",
 }
 
 

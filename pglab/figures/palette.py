@@ -133,4 +133,21 @@ CRITICS = {
     "gamma 0.8": PURPLE,
 }
 
-COLOURS = ESTIMATORS | STEP_WEIGHTS | ROLES | CONSTRAINTS | CRITICS
+# Small language models: how far they are trained, and which rule of the loss is broken.
+LANGUAGE = {
+    "untrained": QUIET,
+    "pretrained": VERMILLION,
+    "half-way": OCHRE,
+    "trained": BLUE,
+    "right": BLUE,
+    "detached": BLUE,
+    "attached": VERMILLION,
+    "prompt in": OCHRE,
+    "filled with 9": INDIGO,
+    "end token out": CRIMSON,
+    "no shift": VERMILLION,
+    "two shifts": PURPLE,
+    "mean score": QUIET,
+}
+
+COLOURS = ESTIMATORS | STEP_WEIGHTS | ROLES | CONSTRAINTS | CRITICS | LANGUAGE

@@ -9,6 +9,7 @@ from pglab.sliders.controls import Choice, Slider
 from pglab.sliders.credit_lab import credit_lab
 from pglab.sliders.critic_lab import critic_lab
 from pglab.sliders.explorer import Explorer
+from pglab.sliders.network_lab import network_lab
 from pglab.sliders.noisy_step import noisy_step
 from pglab.sliders.one_step import one_step
 from pglab.sliders.step_lab import step_lab
@@ -22,6 +23,7 @@ __all__ = [
     "critic_lab",
     "credit_lab",
     "estimator_atlas",
+    "network_lab",
     "noisy_step",
     "one_step",
     "step_lab",

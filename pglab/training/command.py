@@ -1,0 +1,104 @@
+"""The command line:  python -m pglab.training pretrain --task addition."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from pglab import lm, tasks
+from pglab.training import state
+from pglab.training.evaluation import PROMPTS
+from pglab.training.pretraining import Interrupted, pretrain
+from pglab.training.settings import PRETRAINED, default_path, preset
+
+
+def main(arguments=None):
+    """Runs one command.
+
+    Args:
+      arguments: a list of words; None takes those of the command line.
+
+    Returns:
+      The exit code: 0; 1 if something could not be written; 2 for a bad choice; 130 after Ctrl-C.
+    """
+    options = parser().parse_args(arguments)
+    try:
+        return options.run(options)
+    except ValueError as error:
+        code, sentence = 2, error
+    except OSError as error:
+        code, sentence = 1, error.strerror or error
+    except KeyboardInterrupt as error:
+        code, sentence = 130, f"\n{error}" if isinstance(error, Interrupted) else "\nStopped."
+    print(sentence, file=sys.stderr)
+    return code
+
+
+class Parser(argparse.ArgumentParser):
+    """A bad choice is answered in one line."""
+
+    def error(self, message):
+        self.exit(2, f"{message} ({self.prog} --help lists the options)\n")
+
+
+def parser():
+    """What the command line understands."""
+    top = Parser(prog="python -m pglab.training", description="Train small language models.")
+    commands = top.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    add_pretrain(commands)
+    return top
+
+
+def add_pretrain(commands):
+    """The command ``pretrain`` and its options."""
+    short = "teach a model the corpus of a task and write a checkpoint"
+    this = commands.add_parser(
+        "pretrain",
+        help=short,
+        description=f"Pretrain: {short}, with a card that says where it comes from and how well it does.",
+        epilog="Ctrl-C is safe: the same command goes on from there.",
+    )
+    which = this.add_mutually_exclusive_group(required=True)
+    which.add_argument("--task", metavar="NAME", help=f"which one: {', '.join(PRETRAINED)}")
+    which.add_argument("--all", action="store_true", help="every checkpoint that ships in data/")
+    this.add_argument("--preset", default="small", help="small (the shipped one) or large (for a GPU)")
+    this.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1 or mps (default: auto)")
+    this.add_argument("--out", metavar="PATH", help="of the weights, *.safetensors (default: in data/)")
+    this.add_argument("--fresh", action="store_true", help="forget what an interrupt has left")
+    this.add_argument("--threads", metavar="N", type=int, default=1, help="of torch on the CPU (default: 1)")
+    this.add_argument("--seed", metavar="N", type=int, help="another seed than the preset's")
+    this.add_argument("--examples", metavar="N", type=int, help="in each corpus")
+    this.add_argument("--steps", metavar="N", type=int, nargs="+", help="for each corpus")
+    this.add_argument(
+        "--prompts", metavar="N", type=int, default=PROMPTS, help=f"of the evaluation (default: {PROMPTS})"
+    )
+    this.set_defaults(run=run_pretrain)
+
+
+def run_pretrain(options):
+    """The command ``pretrain``."""
+    if options.all and options.out:
+        raise ValueError("--out names one file and --all makes several; give one of the two.")
+    names = list(PRETRAINED) if options.all else [options.task]
+    device = lm.choose_device(options.device)
+    plan = [
+        preset(name, options.preset, options.seed, options.examples, options.steps and tuple(options.steps))
+        for name in names
+    ]
+    paths = [options.out or default_path(settings) for settings in plan]
+    if None in paths:
+        raise ValueError("Other examples or steps make another checkpoint; say with --out where it goes.")
+    for settings, path in zip(plan, paths, strict=True):
+        one_checkpoint(settings, Path(path), device, options)
+    return 0
+
+
+def one_checkpoint(settings, path, device, options):
+    """Makes one checkpoint and says what came out."""
+    if options.fresh:
+        state.forget(state.place(path))
+    print(f"{settings.task}: {tasks.named(settings.task).describe()}", flush=True)
+    made = pretrain(settings, path, device, threads=options.threads, prompts=options.prompts)
+    card = made.card
+    print(f"{card['parameters']:,} parameters, {card['seconds']:.1f} s of training on {card['device']}.")
+    print(f"{made.scores.words()}; greedy {made.scores.greedy:.3f}.")
+    print(f"The weights are in {path}, their card in {path.with_suffix('.json').name}.", flush=True)

@@ -1,0 +1,139 @@
+"""Pretraining: a model learns to continue prompts as a corpus does, and becomes a checkpoint."""
+
+from contextlib import contextmanager, suppress
+from datetime import date
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+
+from pglab import _checks, lm, tasks
+from pglab.lm.devices import words
+from pglab.training import state as states
+from pglab.training.evaluation import PROMPTS, Scores, evaluate
+from pglab.training.run import RECENT, Run
+from pglab.training.settings import command
+
+
+class Pretrained(NamedTuple):
+    """What ``pretrain`` gives."""
+
+    model: lm.SmallLM  # as loaded from the file: numbers rounded to float16, computing in float32
+    card: dict  # where it comes from, and its scores
+    scores: Scores
+    losses: list  # of every step, in nats per token
+
+
+class Interrupted(KeyboardInterrupt):
+    """Stopped by Ctrl-C; the message says what is kept."""
+
+
+def pretrain(settings, path=None, device="auto", progress=True, state=None, *, threads=1, prompts=PROMPTS):
+    """Trains a model on the corpus of a task, evaluates it, and writes it with its card.
+
+        loss = - mean over the tokens of completions, end token included, of log pi(y_t | prompt, y_<t)
+
+    Prompts are read and not learned: their digits are random, and a loss on them would teach noise.
+    An unfinished run of the same settings is gone on with, and ends in the same weights, bit for bit
+    on one machine, as one that was never stopped.
+
+    Args:
+      settings: Pretraining.
+      path: of the weights, ending in .safetensors; None writes nothing and keeps no unfinished run.
+      device: as ``lm.choose_device``.
+      progress: whether a bar is shown.
+      state: where the unfinished run is kept; None for a place beside the weights or, for data/, in
+        the project's folder .pglab.
+      threads: of torch on the CPU, for this call. More than one are hardly faster at this size, and
+        many times slower where another program wants the cores.
+      prompts: of the evaluation; see ``evaluate``.
+
+    Returns:
+      Pretrained.
+
+    Raises:
+      ValueError: an unknown or missing device, a path with another ending, an unfinished run of
+        other settings.
+      OSError: the weights cannot be written. The folder is tried before training starts; if the disk
+        fills up later, the last good state is kept.
+      Interrupted: Ctrl-C. The same call goes on.
+
+    Source: Radford et al. 2018 (GPT), equation 1; only completions count: Ouyang et al. 2022, section
+    3.5, and TRL 1.16, trainer/sft_trainer.py (completion_only_loss).
+    """
+    device = lm.choose_device(device)
+    path, kept = _places(path, state)
+    with _threads(_checks.whole("threads", threads, low=1)):
+        run = Run(settings, device, kept, progress)
+        try:
+            run.finish()
+            result = _finished(run, path, prompts)
+        except KeyboardInterrupt:
+            raise Interrupted(f"Stopped at step {run.good['step']:,}. {run.write()}") from None
+        except OSError:
+            with suppress(OSError):  # what has no room for the weights may have it for the state
+                run.write()
+            raise
+    if kept is not None:
+        states.forget(kept)
+    return result
+
+
+def _places(path, state):
+    """Where the weights and the unfinished run go: both tried, or None."""
+    if path is None:
+        return None, None
+    path = Path(path)
+    if path.suffix != lm.files.SUFFIX:
+        raise ValueError(f"path is {str(path)!r}; it must end in {lm.files.SUFFIX}.")
+    kept = states.place(path) if state is None else Path(state)
+    for file in (path, path.with_suffix(".json"), kept):
+        states.check_folder(file)
+    return path, kept
+
+
+@contextmanager
+def _threads(number):
+    before = torch.get_num_threads()
+    torch.set_num_threads(number)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def _finished(run, path, prompts):
+    """Evaluates and writes the model, as the file will hold it."""
+    model = rounded(run.model)
+    scores = evaluate(model, tasks.named(run.settings.task), prompts, seed=run.settings.seed)
+    card = about(run, scores, path)
+    if path is not None:
+        card = lm.save(model, path, card, dtype=torch.float16)
+    return Pretrained(model, card, scores, run.losses)
+
+
+@torch.no_grad()
+def rounded(model):
+    """The model, in place, with its numbers rounded to float16, as a checkpoint holds them."""
+    for parameter in model.parameters():
+        parameter.copy_(parameter.half())
+    return model
+
+
+def about(run, scores, path):
+    """The card: everything needed to judge the weights and to make them again."""
+    settings, recent = run.settings, run.losses[-RECENT:]
+    return {
+        "task": settings.task,
+        "words": tasks.named(settings.task).describe(),
+        "corpus_seed": settings.seed,
+        "settings": settings.as_dict(),
+        "device": words(run.device),
+        "threads": torch.get_num_threads(),
+        "torch": str(torch.__version__),
+        "seconds": round(run.seconds, 1),
+        "date": date.today().isoformat(),
+        "loss": round(sum(recent) / len(recent), 4),
+        **{name: round(value, 5) for name, value in scores._asdict().items()},
+        "command": command(settings, path, run.device.type, torch.get_num_threads()),
+    }

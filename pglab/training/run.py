@@ -1,0 +1,228 @@
+"""One run of the optimiser, from its first or any later step to its last."""
+
+import copy
+import math
+import time
+from contextlib import nullcontext
+
+import torch
+from torch.nn import functional
+from tqdm.auto import tqdm
+
+from pglab import lm
+from pglab.lm.devices import words
+from pglab.training import corpus, state
+
+REPORT = 50  # steps between two looks at the loss, for which a GPU must be waited
+KEEP = 20.0  # seconds between two states on disk
+RECENT = 50  # steps whose mean loss is shown
+
+
+class Run:
+    """A model on its way through the corpus of its task.
+
+    Args:
+      settings: Pretraining.
+      device: torch.device.
+      kept: path of the unfinished run; None keeps nothing.
+      progress: whether a bar is shown.
+
+    Raises:
+      ValueError: a run of other settings lies there.
+    """
+
+    def __init__(self, settings, device, kept=None, progress=True):
+        self.settings, self.device, self.kept, self.progress = settings, device, kept, progress
+        self.model = start(settings).to(device)
+        self.optimisers = optimisers(self.model, settings)
+        self.step, self.losses, self.seconds, self.good = 0, [], 0.0, None
+        self.go_on()
+
+    @property
+    def marks(self):
+        """What must be the same to go on with a state, beside the settings."""
+        return {
+            "device": words(self.device),
+            "threads": torch.get_num_threads(),
+            "torch": str(torch.__version__),
+        }
+
+    def go_on(self):
+        """Takes up the unfinished run, if one lies there."""
+        found = self._found()
+        if found is None:
+            return self.remember()
+        different = self._different(found)
+        if different:
+            raise ValueError(
+                f"{self.kept.name} is an unfinished run with {different}. "
+                "Go on with it as it was started, or forget it with --fresh (from Python: delete the file)."
+            )
+        self.model.load_state_dict(found["model"])
+        for optimiser, saved in zip(self.optimisers, found["optimisers"], strict=True):
+            optimiser.load_state_dict(saved)
+        self.step, self.losses, self.seconds = found["step"], found["losses"], found["seconds"]
+        self.say(f"Going on from step {self.step:,} of {self.settings.total:,}.")
+        self.remember()
+
+    def _found(self):
+        try:
+            return None if self.kept is None else state.read(self.kept)
+        except ValueError as error:
+            self.say(f"{error} Starting afresh.")
+
+    def _different(self, found):
+        marks, mine = found["marks"], self.marks
+        others = [
+            f"{name} {marks.get(name)}, not {mine[name]}" for name in mine if marks.get(name) != mine[name]
+        ]
+        return ", ".join(filter(None, [self.settings.differences(found["settings"]), *others]))
+
+    def say(self, sentence):
+        tqdm.write(sentence)
+
+    def remember(self):
+        """Holds a copy of the run as it is now: an interrupt in the middle of a step must not be kept."""
+        self.good = {
+            "settings": self.settings.as_dict(),
+            "marks": self.marks,
+            "step": self.step,
+            "losses": list(self.losses),
+            "seconds": self.seconds,
+            "model": copy.deepcopy(self.model.state_dict()),
+            "optimisers": copy.deepcopy([optimiser.state_dict() for optimiser in self.optimisers]),
+        }
+
+    def write(self):
+        """Writes what is remembered to disk, and says in words what lies there now."""
+        if self.kept is None:
+            return "Nothing is kept."
+        state.write(self.kept, self.good)
+        return f"It is kept in {self.kept.name}: the same command goes on from there."
+
+    def finish(self):
+        """Runs all steps that are left."""
+        settings = self.settings
+        corpora = [corpus.make(settings, i, self.device) for i in range(len(settings.corpora))]
+        written = time.perf_counter()
+        with tqdm(
+            total=settings.total,
+            initial=self.step,
+            disable=not self.progress,
+            desc=settings.task,
+            unit="step",
+        ) as bar:
+            while self.step < settings.total:
+                bar.update(self.several(corpora))
+                recent = self.losses[-RECENT:]
+                bar.set_postfix(loss=f"{sum(recent) / len(recent):.3f}")
+                self.remember()
+                if time.perf_counter() - written > KEEP and self.step < settings.total:
+                    self.write()
+                    written = time.perf_counter()
+
+    def several(self, corpora):
+        """Some steps, with one wait for the device; returns how many."""
+        began, settings = time.perf_counter(), self.settings
+        which = settings.corpus(self.step)
+        end = min(self.step + REPORT, sum(settings.steps[: which + 1]))
+        order = corpus.rows(settings, self.step, end).to(self.device)  # (steps, batch), moved once
+        losses = []
+        for step, rows in enumerate(order, self.step):
+            losses.append(self.one(step, corpora[which].inputs[rows], corpora[which].targets[rows]))
+        self.losses += torch.stack(losses).tolist()
+        self.seconds += time.perf_counter() - began
+        taken, self.step = end - self.step, end
+        return taken
+
+    def one(self, step, inputs, targets):
+        """One step; returns the loss before it, still on the device."""
+        groups = [group for optimiser in self.optimisers for group in optimiser.param_groups]
+        for group in groups:
+            group["lr"] = group["peak"] * pace(self.settings, step)
+        low = self.settings.bfloat16 and self.device.type == "cuda"
+        with torch.autocast("cuda", dtype=torch.bfloat16) if low else nullcontext():
+            loss = loss_of(self.model, inputs, targets)
+        self.model.zero_grad(set_to_none=True)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+        for optimiser in self.optimisers:
+            optimiser.step()
+        return loss.detach()
+
+
+def start(settings):
+    """The model before its first step.
+
+    Matrices start with the deviation 1 / sqrt(inputs), which keeps what passes through them at its
+    size, and embeddings with 2 / sqrt(width). GPT-2's 0.02 suits a width of 768; at 48 it is so small
+    that attention tells no position from another, and learning takes three times as many steps.
+
+    Args:
+      settings: Pretraining.
+
+    Returns:
+      SmallLM on the CPU; the same seed gives the same weights.
+
+    Source: LeCun et al. 1998 (Efficient BackProp), section 4.6.
+    """
+    model = lm.SmallLM(**settings.shape())
+    generator = torch.Generator().manual_seed(settings.seed)
+    for name, parameter in model.named_parameters():
+        if parameter.ndim == 2:
+            gain = 2 if name.startswith(("tokens", "positions")) else 1
+            torch.nn.init.normal_(parameter, std=gain / math.sqrt(parameter.shape[1]), generator=generator)
+    return model
+
+
+def loss_of(model, inputs, targets):
+    """What a step makes smaller.
+
+        loss = - mean over the targets that count of log pi(y_t | prompt, y_<t)
+
+    The shift and the gather of ``logprobs``, as one fused operation that makes no GPU wait.
+
+    Args:
+      model: lm.SmallLM.
+      inputs: (B, P + T - 1) tokens.
+      targets: (B, T) tokens that the last T positions must say, or ``corpus.IGNORED``.
+
+    Returns:
+      A tensor without axes, in nats per token.
+
+    Source: Radford et al. 2018 (GPT), equation 1.
+    """
+    hidden = model.hidden(inputs)[:, -targets.shape[1] :]  # (B, T, width): the head is asked only there
+    logits = model.head(hidden).float()  # (B, T, V)
+    return functional.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=corpus.IGNORED)
+
+
+def optimisers(model, settings):
+    """AdamW; and Muon for the matrices inside the layers, where the settings say so."""
+    inside = [p for p in model.blocks.parameters() if p.ndim == 2 and settings.muon]
+    rest = [p for p in model.parameters() if not any(p is matrix for matrix in inside)]
+    groups = [{"params": rest, "peak": settings.learning_rate}]
+    decay = settings.weight_decay
+    made = [torch.optim.AdamW(groups, betas=(0.9, 0.95), weight_decay=decay, fused=True)]  # one call for all
+    if inside:
+        groups = [{"params": inside, "peak": settings.muon}]
+        made.append(torch.optim.Muon(groups, weight_decay=decay))
+    return made
+
+
+def pace(settings, step):
+    """The learning rate as a share of its peak: a straight line up, then half a cosine down to 0.
+
+    Args:
+      settings: Pretraining.
+      step: counted from 0.
+
+    Returns:
+      A number from 0 to 1.
+
+    Source: Loshchilov and Hutter 2017 (SGDR), equation 5, without restarts.
+    """
+    if step < settings.warmup:
+        return (step + 1) / settings.warmup
+    done = (step - settings.warmup) / max(settings.total - settings.warmup, 1)
+    return 0.5 * (1 + math.cos(math.pi * done))
