@@ -183,7 +183,7 @@ def bench_move():
         ("critic_lab, gamma", critic_lab(), {}, 5, "gamma", gammas),
         ("step_lab, baseline", step_lab(), {}, 5, "baseline", far),
         ("step_lab, distance", step_lab(), {}, 5, "distance", 6 * many),
-        ("network_lab, size", network_lab(networks), {"weight": "GRPO"}, 5, "size", [5, 40, 13, 60, 31, 9]),
+        ("network_lab, size", network_lab(networks), {"weight": "GRPO"}, 2, "size", [5, 40, 13, 60, 31, 9]),
     ]
     for name, explorer, values, aim, slider, places in cases:
         explorer.move(**values)

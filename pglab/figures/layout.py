@@ -149,6 +149,8 @@ def _meet(points, side, border):
     with np.errstate(invalid="ignore"):
         beyond = points[:, side] - border
         crossing = np.flatnonzero(beyond[:-1] * beyond[1:] < 0)
+        if crossing.size == 0:
+            return points
         share = beyond[crossing] / (beyond[crossing] - beyond[crossing + 1])
         step = points[crossing + 1] - points[crossing]
         return np.insert(points, crossing + 1, points[crossing] + share[:, None] * step, axis=0)

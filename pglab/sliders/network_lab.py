@@ -114,26 +114,26 @@ class Seen:
         Returns:
           Two floats, in squared units of the gradient. The bias is exactly 0 where rounding is all there is.
         """
-        if weight in SINGLE:
-            mean, covariance, inside = _single(self.values, self.chance, self.baseline(weight, b), size)
-        else:
-            mean, covariance, inside = _grouped(self.values, self.chance, weight, size)
+        mean, covariance, inside = self._weights(weight, size, b)
         inner = self.products[:-1, :-1]
-        away = np.append(mean, -1.0)  # the mean estimate minus the gradient
+        away = np.array([*mean, -1.0])  # the mean estimate minus the gradient
         bias = float(away @ self.products @ away)
         variance = float(np.sum(covariance * inner) + inside @ (self.square - inner.diagonal()))
         return (bias if bias > 1e-12 * self.products[-1, -1] else 0.0), variance
 
     def cosine(self, weight, size, b):
         """Between the mean estimate and the gradient; None where the mean is 0."""
-        if weight in SINGLE:
-            mean = _single(self.values, self.chance, self.baseline(weight, b), size)[0]
-        else:
-            mean = _grouped(self.values, self.chance, weight, size)[0]
+        mean = self._weights(weight, size, b)[0]
         length = float(mean @ self.products[:-1, :-1] @ mean)
         if length <= 1e-24:
             return None
         return float(mean @ self.products[:-1, -1]) / np.sqrt(length * self.products[-1, -1])
+
+    def _weights(self, weight, size, b):
+        """As ``groups.weight_moments``."""
+        if weight in SINGLE:
+            return _single(self.values, self.chance, self.baseline(weight, b), size)
+        return _grouped(self.values, self.chance, weight, size)
 
     def baseline(self, weight, b):
         """The number that a weight of single samples subtracts: under the sampler, not the policy."""
@@ -210,10 +210,8 @@ def _curve_panel(seen, weight, size, baseline, measure):
         np.floor(np.log10(max(1e-6, heights.min()))),
         np.ceil(np.log10(heights.max())),
     )  # whole decades
-    x, y = (
-        Axis("samples G", 2, SIZES[-1], ticks, log=True),
-        Axis(MEASURES[measure], 10.0**low, 10.0**high, log=True),
-    )
+    x = Axis("samples G", 2, SIZES[-1], ticks, log=True)
+    y = Axis(MEASURES[measure], 10.0**low, 10.0**high, log=True)
     return Panel("Against the group size", marks, x, y, width=470, height=330)
 
 

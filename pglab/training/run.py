@@ -155,8 +155,8 @@ def start(settings):
     """The model before its first step.
 
     Matrices start with the deviation 1 / sqrt(inputs), which keeps what passes through them at its
-    size, and embeddings with 2 / sqrt(width). GPT-2's 0.02 suits a width of 768; at 48 it is so small
-    that attention tells no position from another, and learning takes three times as many steps.
+    size, and embeddings with 2 / sqrt(width). GPT-2's 0.02 suits a width of 768; at 48 attention then
+    hardly tells one position from another at first, and addition takes twice as many steps.
 
     Args:
       settings: Pretraining.
