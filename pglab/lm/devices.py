@@ -1,5 +1,8 @@
 """Which device to compute on: decided here and nowhere else."""
 
+import platform
+from pathlib import Path
+
 import torch
 
 NAMES = ("auto", "cpu", "cuda", "mps")
@@ -54,8 +57,16 @@ def missing(kind, number=""):
 
 def words(device):
     """What a card says about the device, such as "cpu (AMD EPYC)" or "cuda (NVIDIA H200)"."""
-    import platform
-
     if device.type == "cuda":
         return f"cuda ({torch.cuda.get_device_name(device)})"
-    return f"{device.type} ({platform.processor() or platform.machine()})"
+    return f"{device.type} ({_processor()})"
+
+
+def _processor():
+    """The processor's name where the system tells it, else its kind."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()

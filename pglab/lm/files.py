@@ -103,6 +103,8 @@ def _fill(model, tensors):
 def find(name_or_path):
     """The path that a name or a path stands for."""
     text = str(name_or_path)
+    if not text:
+        raise ValueError("name_or_path is empty; it must be a name, such as 'addition', or a path.")
     return Path(text) if text.endswith(SUFFIX) else DATA / f"{text}{SUFFIX}"
 
 
@@ -120,16 +122,16 @@ def read_card(name_or_path):
         if weights.exists():
             raise ValueError(
                 f"{weights.name} has lost its card, {path.name}, so no one knows whether it is whole. "
-                f"{_again(path, {})}"
+                f"{_again(weights, {})}"
             ) from None
         there = ", ".join(sorted(p.stem for p in DATA.glob(f"*{SUFFIX}"))) or "none"
         raise ValueError(
             f"There is no {path.name} in {path.parent}. Checkpoints of the project: {there}."
         ) from None
     except (OSError, ValueError) as error:
-        raise ValueError(f"{path.name} cannot be read ({error}). {_again(path, {})}") from error
+        raise ValueError(f"{path.name} cannot be read ({error}). {_again(weights, {})}") from error
     if not isinstance(card, dict):
-        raise ValueError(f"{path.name} holds no card. {_again(path, {})}")
+        raise ValueError(f"{path.name} holds no card. {_again(weights, {})}")
     return card
 
 
@@ -141,7 +143,14 @@ def _bytes(path):
 
 
 def _again(path, card):
-    command = card.get("command") or f"python -m pglab.training pretrain --task {path.stem}"
-    return (
-        f"Make it again:  {command}   (or `git checkout {path.parent.name}` brings back the committed one)."
-    )
+    """How to get a checkpoint back."""
+    command = str(card.get("command", ""))
+    if path.resolve().parent == DATA:
+        command = command or f"python -m pglab.training pretrain --task {path.stem}"
+        return f"Make it again with `{command}`, or get the committed one back with `git checkout data`."
+    if not command:  # what it had learned stood on the card
+        command = f"python -m pglab.training pretrain --task TASK --out {path}"
+        return f"Get it back from where it came, its card too, or make one again with `{command}`."
+    if command.startswith("python -m") and "--out" not in command:
+        command += f" --out {path}"
+    return f"Make it again with `{command}`."

@@ -1,7 +1,7 @@
 """A small decoder-only transformer: GPT-2's shape, small enough to train on a laptop's processor.
 
-Left out: dropout, biases, and whatever serves only large models. The output head is the token
-embedding (tied), as in GPT-2.
+Left out: dropout, biases, and whatever serves only large models; ReLU stands in place of GELU. The
+output head is the token embedding (tied), as in GPT-2.
 """
 
 import math
