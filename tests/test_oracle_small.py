@@ -1,4 +1,4 @@
-"""The network small enough to enumerate: its gradient as one vector, a step, a climb."""
+"""The network small enough to enumerate, and the table beside it: a gradient as one vector, a step, a climb."""
 
 import numpy as np
 import pytest
@@ -67,6 +67,36 @@ def test_a_climb_is_adam_and_leaves_the_model_alone(model):
     np.testing.assert_allclose(found, by_hand, rtol=0, atol=1e-9)
 
 
+def read(model, prompt, tokens):
+    """(N, T) log-probabilities of completions behind a prompt."""
+    text = torch.tensor([[*prompt, *row] for row in tokens])
+    logp = model(text).log_softmax(-1)[:, len(prompt) - 1 : -1]
+    return logp.gather(-1, torch.tensor(tokens)[..., None])[..., 0]
+
+
+EVERY = [[a, b, c] for a in range(5) for b in range(5) for c in range(5)]
+
+
+@pytest.mark.parametrize("prompt", [[2], [1, 3], [4, 0, 1]])
+def test_a_free_table_starts_as_the_model(prompt):
+    model = oracle.network(2, vocabulary=5, context=6, width=8)
+    table = oracle.FreeTable(model, prompt, 3)
+    assert table.table.shape == (1 + 5 + 25, 5) and table(torch.tensor([prompt])).shape == (1, len(prompt), 5)
+    torch.testing.assert_close(read(table, prompt, EVERY), read(model, prompt, EVERY), rtol=0, atol=1e-13)
+    longer = table(torch.tensor([[*prompt, 1, 2, 3, 4, 0]]))  # beyond three tokens nothing is asked
+    assert longer.shape == (1, len(prompt) + 5, 5) and (longer[:, len(prompt) + 2 :] == 0).all()
+
+
+def test_a_free_table_carries_nothing_from_one_beginning_to_another(model):
+    table = oracle.FreeTable(model, [1], 3)
+    read(table, [1], [[4, 2, 3]])[0, 2].backward()  # the third token, behind 4 2
+    touched = table.table.grad.abs().sum(1).nonzero()[:, 0].tolist()
+    assert touched == [1 + 5 + 5 * 4 + 2]
+    moved = oracle.moved(table, oracle.gradient_of(read(table, [1], [[4, 2, 3]])[0, 2], table))
+    differs = (read(moved, [1], EVERY) - read(table, [1], EVERY)).abs().sum(0) > 0
+    assert differs.tolist() == [False, False, True]
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [
@@ -74,6 +104,8 @@ def test_a_climb_is_adam_and_leaves_the_model_alone(model):
         (lambda model: oracle.climb(model, total, 0, 0.1), "steps"),
         (lambda model: oracle.climb(model, total, 3, 0.1, every=0), "every"),
         (lambda model: oracle.network(vocabulary=0), "vocabulary"),
+        (lambda model: oracle.FreeTable(model, [], 3), "prompt"),
+        (lambda model: oracle.FreeTable(model, [1], 0), "max_new_tokens"),
     ],
 )
 def test_bad_input_is_named(model, call, words):

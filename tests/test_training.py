@@ -149,6 +149,8 @@ def test_the_learning_rate_rises_and_falls():
     pace = np.array([run.pace(TINY, step) for step in range(24)])
     assert np.allclose(pace[:4], [0.25, 0.5, 0.75, 1]) and pace[4] == 1
     assert (np.diff(pace[4:]) < 0).all() and np.isclose(pace[14], 0.5) and 0 < pace[-1] < 0.01
+    two = replace(TINY, task="running_sum", steps=(24, 24), later=0.3)
+    assert np.allclose([run.pace(two, step) for step in range(48)], np.concatenate([pace, 0.3 * pace]))
 
 
 def test_muon_moves_the_matrices_inside_the_layers_and_adamw_the_rest():
@@ -210,7 +212,7 @@ def stop_at(monkeypatch, at):
 
 def test_without_a_path_nothing_is_kept(monkeypatch):
     stop_at(monkeypatch, 5)
-    with pytest.raises(pretraining.Interrupted, match="step 0. Nothing is kept"):
+    with pytest.raises(pretraining.Interrupted, match="step 3. Nothing is kept"):
         training.pretrain(TINY, **FEW)
 
 

@@ -75,7 +75,7 @@ def test_ctrl_c_keeps_the_run_and_the_same_command_goes_on(tmp_path):
     assert "It is kept in a.unfinished: the same command goes on from there." in err.splitlines()[-1]
     path = tmp_path / "deep" / "a.safetensors"
     kept = state.read(state.place(path))
-    assert kept["step"] >= 50 and not path.exists()
+    assert kept["step"] > 1 and not path.exists()
     again = subprocess.run(
         [*PRETRAIN, *words[:3], "--steps", "30000", *words[5:]], cwd=tmp_path, capture_output=True, text=True
     )

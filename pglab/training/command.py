@@ -87,6 +87,8 @@ def run_pretrain(options):
     paths = [options.out or default_path(settings) for settings in plan]
     if None in paths:
         raise ValueError("Other examples or steps make another checkpoint; say with --out where it goes.")
+    if options.preset == "large" and device.type == "cpu":
+        print("The large preset is meant for a GPU: on a CPU it takes hours.", flush=True)
     for settings, path in zip(plan, paths, strict=True):
         one_checkpoint(settings, Path(path), device, options)
     return 0

@@ -58,9 +58,10 @@ def pretrain(settings, path=None, device="auto", progress=True, state=None, *, t
         fills up later, the last good state is kept.
       Interrupted: Ctrl-C. The same call goes on.
 
-    Source: Radford et al. 2018 (GPT), equation 1; only completions count: Ouyang et al. 2022, section
-    3.5, and TRL 1.16, trainer/sft_trainer.py (completion_only_loss).
+    Source: Radford et al. 2018 (GPT), equation 1; that only completions count: TRL 1.16,
+    trainer/sft_trainer.py (completion_only_loss).
     """
+    prompts = _checks.whole("prompts", prompts, low=2)  # what would spoil the end is said at the start
     device = lm.choose_device(device)
     path, kept = _places(path, state)
     with _threads(_checks.whole("threads", threads, low=1)):

@@ -13,7 +13,8 @@ from pglab import lm
 from pglab.lm.devices import words
 from pglab.training import corpus, state
 
-REPORT = 50  # steps between two looks at the loss, for which a GPU must be waited
+REPORT = 50  # most steps between two looks at the loss, for which a GPU must be waited
+PATIENCE = 1.0  # seconds between two looks, about, where a step is slow
 KEEP = 20.0  # seconds between two states on disk
 RECENT = 50  # steps whose mean loss is shown
 
@@ -36,6 +37,7 @@ class Run:
         self.model = start(settings).to(device)
         self.optimisers = optimisers(self.model, settings)
         self.step, self.losses, self.seconds, self.good = 0, [], 0.0, None
+        self.at_once = 1  # steps until the next look
         self.go_on()
 
     @property
@@ -125,13 +127,15 @@ class Run:
         """Some steps, with one wait for the device; returns how many."""
         began, settings = time.perf_counter(), self.settings
         which = settings.corpus(self.step)
-        end = min(self.step + REPORT, sum(settings.steps[: which + 1]))
+        end = min(self.step + self.at_once, sum(settings.steps[: which + 1]))
         order = corpus.rows(settings, self.step, end).to(self.device)  # (steps, batch), moved once
         losses = []
         for step, rows in enumerate(order, self.step):
             losses.append(self.one(step, corpora[which].inputs[rows], corpora[which].targets[rows]))
         self.losses += torch.stack(losses).tolist()
-        self.seconds += time.perf_counter() - began
+        took = time.perf_counter() - began
+        self.seconds += took
+        self.at_once = min(2 * self.at_once, REPORT) if took < PATIENCE else max(self.at_once // 2, 1)
         taken, self.step = end - self.step, end
         return taken
 
@@ -211,18 +215,21 @@ def optimisers(model, settings):
 
 
 def pace(settings, step):
-    """The learning rate as a share of its peak: a straight line up, then half a cosine down to 0.
+    """The learning rate as a share of its peak: a straight line up, half a cosine down; anew for each corpus.
 
     Args:
       settings: Pretraining.
       step: counted from 0.
 
     Returns:
-      A number from 0 to 1.
+      A number from 0 to 1 on the first corpus, to ``settings.later`` on those after it.
 
-    Source: Loshchilov and Hutter 2017 (SGDR), equation 5, without restarts.
+    Source: Loshchilov and Hutter 2017 (SGDR), equation 5.
     """
+    which = settings.corpus(step)
+    peak = settings.later if which else 1.0
+    step, steps = step - sum(settings.steps[:which]), settings.steps[which]
     if step < settings.warmup:
-        return (step + 1) / settings.warmup
-    done = (step - settings.warmup) / max(settings.total - settings.warmup, 1)
-    return 0.5 * (1 + math.cos(math.pi * done))
+        return peak * (step + 1) / settings.warmup
+    done = (step - settings.warmup) / (steps - settings.warmup)
+    return peak * 0.5 * (1 + math.cos(math.pi * done))

@@ -18,8 +18,10 @@ class Pretraining:
       examples: in each corpus.
       steps: of the optimiser, for each corpus: a whole number, or one number a corpus.
       batch: examples of one step.
-      learning_rate: its peak, reached after ``warmup`` steps; a cosine takes it to 0 at the last step.
+      learning_rate: its peak, reached after ``warmup`` steps of each corpus; a cosine takes it to 0 at
+        the last step of each.
       warmup: steps on which it rises in a straight line.
+      later: share of the peaks that the corpora after the first are learned with.
       muon: peak learning rate of the matrices inside the layers if Muon moves them, on the same
         schedule; 0 leaves them to AdamW, like the rest. It learned Countdown from half the examples.
       weight_decay: of both.
@@ -42,6 +44,7 @@ class Pretraining:
     batch: int = 64
     learning_rate: float = 4e-3
     warmup: int = 50
+    later: float = 1.0
     muon: float = 0.0
     weight_decay: float = 0.01
     width: int = 48
@@ -55,7 +58,7 @@ class Pretraining:
         low = {name: 1 for name in ("examples", "batch", "width", "layers", "heads", "context")}
         for name in ("seed", "warmup", *low):
             self._set(name, _checks.whole(name, getattr(self, name), low=low.get(name, 0)))
-        for name in ("learning_rate", "muon", "weight_decay"):
+        for name in ("learning_rate", "later", "muon", "weight_decay"):
             self._set(name, _checks.number(name, getattr(self, name), low=0))
         if self.before:
             _check_before(tasks.named(_checks.one_of("before", self.before, list(tasks.TASKS))), task)
@@ -123,7 +126,9 @@ COUNTDOWN = dict(examples=400_000, learning_rate=2e-3, muon=0.006, width=128, he
 PRETRAINED = {
     "addition": Pretraining("addition", steps=800),
     "running_sum": Pretraining("running_sum", steps=(300, 400)),
-    "countdown": Pretraining("countdown", before="countdown_solver", steps=(8_000, 800), **COUNTDOWN),
+    "countdown": Pretraining(
+        "countdown", before="countdown_solver", steps=(7_000, 600), later=0.3, **COUNTDOWN
+    ),
     "countdown_solver": Pretraining("countdown_solver", steps=900, **COUNTDOWN),
 }
 
