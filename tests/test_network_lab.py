@@ -84,8 +84,9 @@ def test_the_picture_shows_these_numbers(policies, lab):
     atlas, curve = lab.picture.panels
     (point,) = (mark for mark in atlas.marks if isinstance(mark, Points) and mark.labels == (NAMES["grpo"],))
     np.testing.assert_allclose([point.x[0], point.y[0]], [bias @ bias, variance], rtol=1e-8)
-    ring = atlas.marks[-1]
-    assert (ring.x[0], ring.y[0], ring.colour) == (point.x[0], point.y[0], COLOURS["grpo"])
+    (larger,) = (mark for mark in atlas.marks if isinstance(mark, Points) and not mark.labels)
+    assert larger.radius > point.radius and atlas.marks.index(larger) < atlas.marks.index(point)
+    assert (larger.x[0], larger.y[0], larger.colour) == (point.x[0], point.y[0], COLOURS["grpo"])
     line = next(mark for mark in curve.marks if isinstance(mark, Line) and mark.label == NAMES["grpo"])
     np.testing.assert_allclose(line.y[list(line.x).index(3)], variance, rtol=1e-8)
     assert not line.dashed and line.width > 2
@@ -93,6 +94,11 @@ def test_the_picture_shows_these_numbers(policies, lab):
     lab.move(measure="squared error")
     dot = lab.picture.panels[1].marks[-1]
     np.testing.assert_allclose([dot.x[0], dot.y[0]], [3, bias @ bias + variance], rtol=1e-8)
+    none = by_groups(policies["another"], 0.6, "none", 3, -0.5)
+    error = bias @ bias + variance, np.sum((none[0] - policies["another"].gradient) ** 2) + none[1]
+    second, third = lab.picture.caption.splitlines()[1:]
+    assert second.endswith(f"squared error {error[0]:.4g}.")
+    assert third == f"Squared error against no baseline: {error[0] / error[1]:.3g} times."
 
 
 def test_every_weight_is_a_point_of_the_atlas(lab):

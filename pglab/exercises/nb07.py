@@ -2,7 +2,25 @@
 
 import numpy as np
 
-from pglab.exercises.checking import exercise, judge_function
+from pglab.exercises.checking import Misfit, exercise, judge_function
+
+
+def _explained(answer, words):
+    """The reader's function, with a hint in place of an error whose message holds one of the words."""
+    if not callable(answer):
+        return answer
+
+    def f(*arguments):
+        try:
+            return answer(*arguments)
+        except (ValueError, IndexError) as error:
+            hints = [hint for piece, hint in words.items() if piece in str(error)]
+            if hints:
+                raise Misfit(hints[0]) from error
+            raise
+
+    return f
+
 
 # --- 7a -----------------------------------------------------------------------------------------
 
@@ -19,8 +37,9 @@ def _mask(tokens, end):
 
 @exercise("7a", "The mask", "easy", 8)
 def _the_mask(answer):
+    missing = "One of the completions has no end token: it was cut off, and every token of it was chosen."
     return judge_function(
-        answer,
+        _explained(answer, {"not in list": missing, "not in tuple": missing}),
         ENDINGS,
         right=_mask,
         mistakes=[
@@ -57,6 +76,16 @@ def _the_mask(answer):
                 lambda t, end: _mask(t[:, ::-1], end)[:, ::-1],
                 "This counts from the right end. A completion begins on the left.",
             ),
+            (
+                lambda t, end: (np.arange(t.shape[1]) <= np.argmax(t == end, axis=1)[:, None]).astype(float),
+                "One of the completions has no end token, and there argmax answers 0: the first place. Nothing was "
+                "cut away from that completion: which of its tokens were chosen?",
+            ),
+            (
+                lambda t, end: (np.cumsum(t == end, axis=1) <= 1).astype(float),
+                "The count includes the place itself, and stays at 1 *behind* the first end token until the next "
+                "one comes. Count the end tokens before a place.",
+            ),
         ],
     )
 
@@ -87,9 +116,15 @@ def _shift_once(answer):
     def of(f):
         return lambda logits, tokens: f(_logs(logits), tokens.astype(int))
 
+    errors = {
+        "arrays used as indices": "The tokens come as floats. An index must be a whole number: tokens.astype(int).",
+        "only integers": "The tokens come as floats. An index must be a whole number: tokens.astype(int).",
+        "broadcast": "Two shapes do not fit. The sum over the vocabulary should stand beside its own row: does the "
+        "sum keep its axis?",
+    }
     last = "The last row of logits speaks about a token that is not there, and nothing speaks about the first token."
     return judge_function(
-        answer,
+        _explained(answer, errors),
         LOGITS,
         right=of(lambda table, y: _read(table, y, 1)),
         mistakes=[
@@ -140,6 +175,10 @@ def _shift_once(answer):
                     logits - np.log(np.exp(logits).sum(axis=0, keepdims=True)), tokens, 1
                 ),
                 "The softmax runs along the text. It should run over the vocabulary: each row sums to 1.",
+            ),
+            (
+                lambda logits, tokens: _read(logits - np.log(np.exp(logits).sum()), tokens, 1),
+                "One sum for the whole array: then all rows together sum to 1. Each row is a distribution of its own.",
             ),
         ],
     )
@@ -202,6 +241,24 @@ def _undo(answer):
             (
                 of(lambda d: d.sum()),
                 "This is the logarithm of the weight.",
+            ),
+            (
+                lambda logits, tokens, T: np.exp(
+                    (_read(_logs(logits), tokens, 1) - _read(_logs(logits / T), tokens, 1)).sum()
+                ),
+                "Shifted once more: here row t is already *for* token t.",
+            ),
+            (
+                lambda logits, tokens, T: np.exp(-_read(_logs(logits / T), tokens, 0).sum()),
+                "The sampler stands below, as it should. What stands above it, in an importance weight?",
+            ),
+            (
+                of(lambda d: np.minimum(np.exp(d.sum()), 1)),
+                "The weight is cut off at 1. That makes it quieter, and biased: the mean is no longer the gradient.",
+            ),
+            (
+                of(lambda d: np.clip(np.exp(d.sum()), 0.8, 1.2)),
+                "The weight is clipped. That makes it quieter, and biased: the mean is no longer the gradient.",
             ),
             (
                 unnormalised,

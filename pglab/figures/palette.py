@@ -148,6 +148,11 @@ LANGUAGE = {
     "no shift": VERMILLION,
     "two shifts": PURPLE,
     "mean score": QUIET,
+    "row means": BLUE,
+}
+LANGUAGE |= {
+    f"seed {k}": colour
+    for k, colour in enumerate((BLUE, VERMILLION, GREEN, PURPLE, OCHRE, INDIGO, CRIMSON, QUIET))
 }
 
 COLOURS = ESTIMATORS | STEP_WEIGHTS | ROLES | CONSTRAINTS | CRITICS | LANGUAGE

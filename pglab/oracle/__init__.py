@@ -1,18 +1,24 @@
 """The oracle: exact objective, gradient and estimator moments of a language model, by enumeration."""
 
 from pglab.oracle.exact import Exact, Table, exact
-from pglab.oracle.small import climb, gradient_of, moved, network, slope
+from pglab.oracle.runs import apart, draw, token_logps, train
+from pglab.oracle.small import FreeTable, climb, gradient_of, moved, network, slope
 from pglab.oracle.tree import Tree, completions
 
 __all__ = [
     "Exact",
+    "FreeTable",
     "Table",
     "Tree",
+    "apart",
     "climb",
     "completions",
+    "draw",
     "exact",
     "gradient_of",
     "moved",
     "network",
     "slope",
+    "token_logps",
+    "train",
 ]

@@ -1,4 +1,4 @@
-"""A network small enough to enumerate, and what is done to it: its gradient as one vector, a step, a climb."""
+"""A network small enough to enumerate, a table beside it; gradients as one vector, a step, a climb."""
 
 import copy
 
@@ -28,6 +28,47 @@ def network(seed=0, vocabulary=10, context=8, width=16, layers=1, heads=2):
         if parameter.ndim == 2:
             parameter.data = torch.from_numpy(rng.normal(scale=0.02, size=tuple(parameter.shape)))
     return model
+
+
+class FreeTable(torch.nn.Module):
+    """A policy with a softmax of its own for every beginning: what one learns is not carried to another.
+
+    It is called as the model is, and starts with the model's probabilities for all completions of one prompt.
+
+        logits(y_1 .. y_t) = a row of a table,     1 + V + ... + V^(T-1) rows of V numbers
+
+    Args:
+      model: a torch module on the CPU, (B, L) tokens -> (B, L, V) logits, which looks only back.
+      prompt: P tokens, at least one.
+      max_new_tokens: T, at least 1.
+
+    Raises:
+      ValueError: an empty prompt, T below 1.
+
+    Source: Sutton and Barto 2018, section 13.1 (softmax in action preferences, one for each state).
+    """
+
+    def __init__(self, model, prompt, max_new_tokens):
+        super().__init__()
+        prompt = torch.from_numpy(_checks.vector("prompt", prompt).astype(np.int64))
+        self.before, self.steps = len(prompt), _checks.whole("max_new_tokens", max_new_tokens, 1)
+        with torch.no_grad():
+            rows = [model(prompt[None])[:, -1]]
+            for length in range(1, self.steps):  # rows of one length in the order of numbers of base V
+                begun = torch.cartesian_prod(*[torch.arange(rows[0].shape[1])] * length).reshape(-1, length)
+                rows.append(model(torch.cat([prompt.expand(len(begun), -1), begun], 1))[:, -1])
+        self.table = torch.nn.Parameter(torch.cat(rows))  # (1 + V + ..., V)
+
+    def forward(self, text):
+        """(B, n) prompt and tokens -> (B, n, V) logits; 0 inside the prompt and after T tokens."""
+        size = self.table.shape[1]
+        row, rows = torch.zeros(len(text), dtype=torch.int64), []
+        for t in range(min(self.steps, text.shape[1] - self.before + 1)):
+            if t:
+                row = 1 + size * row + text[:, self.before + t - 1]
+            rows.append(row)
+        behind = text.shape[1] - self.before + 1 - len(rows)
+        return torch.nn.functional.pad(self.table[torch.stack(rows, 1)], (0, 0, self.before - 1, behind))
 
 
 def gradient_of(objective, model):

@@ -181,17 +181,19 @@ def picture(seen, policy, weight, size, baseline, temperature, measure="variance
     every = {name: seen.error(name, size, baseline) for name in WEIGHTS}
     title = f"{policy}, sampled at T = {temperature:.1f}, {size} samples: {NAMES[weight]}"
     panels = (_atlas_panel(every, weight, size), _curve_panel(seen, weight, size, baseline, measure))
-    return Picture(panels, title, _caption(seen, every, weight, size, baseline))
+    return Picture(panels, title, _caption(seen, every, weight, size, baseline, measure))
 
 
 def _atlas_panel(every, weight, size):
     # A constant far off would squeeze the others: it may stand at the border.
     up = end_for(max(pair[1] for name, pair in every.items() if name != "constant"), FAR)
-    right = max(end_for(max(pair[0] for name, pair in every.items() if name != "constant"), FAR), up / 20)
+    right = max(end_for(max(pair[0] for name, pair in every.items() if name != "constant"), FAR), up / 100)
     panel = atlas(every, f"All weights, {size} samples", (right, up), width=470, height=330)
     bias, variance = every[weight]
-    ring = Points([min(bias, right)], [min(variance, up)], colour=COLOURS[weight], radius=9.0)
-    return Panel(panel.title, (*panel.marks, ring), panel.x, panel.y, panel.width, panel.height)
+    larger = Points([min(bias, right)], [min(variance, up)], colour=COLOURS[weight], radius=8.0)
+    lines = [mark for mark in panel.marks if not isinstance(mark, Points)]
+    points = [mark for mark in panel.marks if isinstance(mark, Points)]  # over it: it hides no other point
+    return Panel(panel.title, (*lines, larger, *points), panel.x, panel.y, panel.width, panel.height)
 
 
 def _curve_panel(seen, weight, size, baseline, measure):
@@ -215,7 +217,7 @@ def _curve_panel(seen, weight, size, baseline, measure):
     return Panel("Against the group size", marks, x, y, width=470, height=330)
 
 
-def _caption(seen, every, weight, size, baseline):
+def _caption(seen, every, weight, size, baseline, measure):
     """Three lines, always, so that the picture keeps its height."""
     bias, variance = every[weight]
     squared, cosine = seen.products[-1, -1], seen.cosine(weight, size, baseline)
@@ -223,8 +225,10 @@ def _caption(seen, every, weight, size, baseline):
     direction = "its mean is zero" if cosine is None else f"cosine of its mean with the gradient {cosine:.3f}"
     bent = "unbiased" if bias == 0 else f"squared bias {bias:.4g}, {direction}"
     words = NAMES[weight][0].upper() + NAMES[weight][1:]
+    both = f"; squared error {bias + variance:.4g}" * (measure == "squared error")
+    errors = [sum(pair) if measure == "squared error" else pair[1] for pair in (every[weight], every["none"])]
     return (
         f"Passes {passes:.3f} of its samples. Squared length of the gradient: {squared:.4g}.\n"
-        f"{words}, {size} samples: {bent}; variance {variance:.4g}.\n"
-        f"Variance against no baseline: {variance / every['none'][1]:.3g} times."
+        f"{words}, {size} samples: {bent}; variance {variance:.4g}{both}.\n"
+        f"{measure[0].upper() + measure[1:]} against no baseline: {errors[0] / errors[1]:.3g} times."
     )
