@@ -12,13 +12,13 @@ import dataclasses
 import statistics
 import subprocess
 import sys
-import time
 
 import bench_lm
 import lab
 import nbformat
 import numpy as np
 from render import METADATA, ROOT
+from timing import seconds
 
 from pglab import advantages, bandit, figures, groups, oracle
 from pglab.figures.svg import markup
@@ -38,16 +38,6 @@ SAMPLES, KEY_PRESSES = 200_000, 60
 DISTINCT = (3.0, -1.0, 0.5, 2.0)  # four rewards, no two of them equal
 SIZES, ACTIONS = (2, 4, 8, 16, 32, 64), range(2, 9)
 PICTURE = ROOT / "build" / "bench_groups.svg"
-
-
-def seconds(function, repeats):
-    """Median time of one call."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - start)
-    return statistics.median(times)
 
 
 def sampled_trace(count=SAMPLES, seed=0):

@@ -4,26 +4,15 @@ One torch thread throughout, as everywhere by default.
 """
 
 import statistics
-import time
 
 import torch
+from timing import seconds
 
 from pglab import advantages, lm, oracle, sampling, training
 
 PROMPT, NEW = 8, 5  # tokens of an addition's prompt, and of its answer with the end token
 ADDITION = dict(context=PROMPT + NEW, width=64, layers=2, heads=4)
 TINY = dict(vocabulary=10, context=8, width=16, layers=1, heads=2)
-
-
-def seconds(function, repeats):
-    """Median time of one call, after one that warms up."""
-    function()
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - start)
-    return statistics.median(times)
 
 
 def against_the_peak(function, work, repeats, size=1024):
