@@ -37,7 +37,8 @@ class Block(nn.Module):
         query, key, value = split.permute(2, 0, 3, 1, 4)  # each (B, heads, L, width / heads)
         seen = attend(query, key, value)  # (B, heads, L, width / heads)
         x = x + self.out(seen.transpose(1, 2).reshape(batch, length, width))
-        return x + self.down(functional.relu(self.up(self.norm_2(x))))
+        wide = self.up(self.norm_2(x))  # (B, L, 4 width); without gradients it may be overwritten
+        return x + self.down(functional.relu(wide, inplace=not torch.is_grad_enabled()))
 
 
 class SmallLM(nn.Module):
