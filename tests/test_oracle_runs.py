@@ -5,6 +5,7 @@ import copy
 import numpy as np
 import pytest
 import torch
+from refusals import check
 
 from pglab import oracle, sampling
 
@@ -119,3 +120,13 @@ def test_apart_is_a_share_and_a_cosine():
 def test_bad_input_is_named(model, call, words):
     with pytest.raises(ValueError, match=words):
         call(model)
+
+
+def test_half_a_token_is_refused_and_not_cut():
+    model = oracle.network(0)
+    for call in (
+        lambda: oracle.draw(model, [4, 6.5], 2, 3, np.random.default_rng(0)),
+        lambda: oracle.token_logps(model, [4, 6.5], torch.zeros(1, 2, dtype=torch.int64)),
+        lambda: oracle.FreeTable(model, [4, 6.5], 2),
+    ):
+        check(call, "prompt is [4.0, 6.5]; it must be tokens, whole numbers")

@@ -6,8 +6,9 @@ It lies in ``.pglab/progress.json`` beside the project. PGLAB_PROGRESS names ano
 
 import json
 import os
-import tempfile
 from pathlib import Path
+
+from pglab import _files
 
 TITLES = {
     "0": "00 Start here",
@@ -46,13 +47,10 @@ def note(name):
         return
     text = json.dumps({"done": sorted({*done(), name})})
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, scratch = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(scratch, path)
+        _files.write_whole({path: text.encode()})
     except OSError as error:
-        print(f"(Your answer counts, but it could not be noted in {path.name}: {error.strerror}.)")
+        reason = error.__cause__.strerror  # of the system; write_whole adds the place to it
+        print(f"(Your answer counts, but it could not be noted in {path.name}: {reason}.)")
 
 
 def progress():

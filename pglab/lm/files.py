@@ -39,9 +39,7 @@ def save(model, path, card=None, dtype=torch.float32):
         not made for JSON.
       OSError: it could not be written; what stood there before still does.
     """
-    path = Path(path)
-    if path.suffix != SUFFIX:
-        raise ValueError(f"path is {str(path)!r}; it must end in {SUFFIX}.")
+    path = weights_path(path)
     if dtype not in DTYPES:
         raise ValueError(f"dtype is {dtype}; it must be one of {', '.join(map(str, DTYPES))}.")
     tensors = {name: value.detach().to("cpu", dtype) for name, value in model.named_parameters()}
@@ -54,6 +52,14 @@ def save(model, path, card=None, dtype=torch.float32):
         raise ValueError(f"card cannot be written ({error}); it must be a dictionary for JSON.") from error
     _files.write_whole({path: data, path.with_suffix(".json"): words.encode()})
     return card
+
+
+def weights_path(path):
+    """A path of weights; a ValueError if it has another ending."""
+    path = Path(path)
+    if path.suffix != SUFFIX:
+        raise ValueError(f"path is {str(path)!r}; it must end in {SUFFIX}.")
+    return path
 
 
 def load(name_or_path, device="auto"):

@@ -10,7 +10,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from pglab import _checks, groups
 from pglab.oracle.squares import Watched, squared_norms
-from pglab.oracle.tree import completions
+from pglab.oracle.tree import completions, prompt_tokens
 from pglab.sampling import sampling_logits
 
 
@@ -267,12 +267,9 @@ def exact(model, prompt, reward, max_new_tokens, end_token=0):
 
     Source: Sutton and Barto 2018, section 13.3 (the gradient); the enumeration is counting.
     """
-    prompt = _checks.vector("prompt", prompt)
+    prompt = prompt_tokens(prompt)
     if not callable(reward):
         raise ValueError(f"reward is {reward!r}; it must be a function of a completion, a tuple of tokens.")
-    if (prompt % 1 != 0).any():
-        raise ValueError(f"prompt is {prompt.tolist()}; it must be tokens, whole numbers.")
-    prompt = prompt.astype(np.int64)
     tree = completions(_vocabulary(model, prompt), max_new_tokens, end_token)
     lengths = tree.mask.sum(1).tolist()
     rewards = [reward(tuple(row[:length])) for row, length in zip(tree.tokens.tolist(), lengths, strict=True)]

@@ -6,6 +6,7 @@ import numpy as np
 import torch
 
 from pglab import _checks, logprobs
+from pglab.oracle.tree import prompt_tokens
 from pglab.sampling import sampling_logits
 
 
@@ -30,7 +31,7 @@ def draw(model, prompt, size, max_new_tokens, rng, end_token=0):
     Source: Radford et al. 2019, section 2 (one conditional probability after the other).
     """
     steps, size = _checks.whole("max_new_tokens", max_new_tokens, 1), _checks.whole("size", size, 1)
-    text = _tokens("prompt", prompt).expand(size, -1)
+    text = torch.from_numpy(prompt_tokens(prompt)).expand(size, -1)
     before = text.shape[1]
     for _ in range(steps):
         below = model(text)[:, -1].softmax(-1).cumsum(-1)[:, :-1] < torch.from_numpy(rng.random((size, 1)))
@@ -59,7 +60,7 @@ def token_logps(model, prompt, tokens, shift=1, **settings):
 
     Source: Radford et al. 2019, section 2.
     """
-    prompt = _tokens("prompt", prompt)
+    prompt = torch.from_numpy(prompt_tokens(prompt))
     shift = _checks.whole("shift", shift, 0)
     if shift > len(prompt):
         raise ValueError(f"shift is {shift}; it must be at most {len(prompt)}, the length of the prompt.")
@@ -125,7 +126,3 @@ def apart(found, true):
 def _number(watch, model):
     with torch.no_grad():
         return float(watch(model))
-
-
-def _tokens(name, values):
-    return torch.from_numpy(_checks.vector(name, values).astype(np.int64))

@@ -7,6 +7,7 @@ import torch
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from pglab import _checks, lm
+from pglab.oracle.tree import prompt_tokens
 
 
 def network(seed=0, vocabulary=10, context=8, width=16, layers=1, heads=2):
@@ -50,7 +51,7 @@ class FreeTable(torch.nn.Module):
 
     def __init__(self, model, prompt, max_new_tokens):
         super().__init__()
-        prompt = torch.from_numpy(_checks.vector("prompt", prompt).astype(np.int64))
+        prompt = torch.from_numpy(prompt_tokens(prompt))
         self.before, self.steps = len(prompt), _checks.whole("max_new_tokens", max_new_tokens, 1)
         with torch.no_grad():
             rows = [model(prompt[None])[:, -1]]

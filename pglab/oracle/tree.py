@@ -65,6 +65,14 @@ def completions(vocabulary, max_new_tokens, end_token=0):
     return Tree(tokens, ends.cumsum(1) - ends == 0, paths, np.concatenate(path))
 
 
+def prompt_tokens(prompt):
+    """A prompt as an int64 array, shape (P,); refused if it is empty or holds something else than tokens."""
+    prompt = _checks.vector("prompt", prompt)
+    if (prompt % 1 != 0).any():
+        raise ValueError(f"prompt is {prompt.tolist()}; it must be tokens, whole numbers.")
+    return prompt.astype(np.int64)
+
+
 def _words(letters, length):
     """(letters^length, length): every word, the last letter varies fastest."""
     if length == 0:

@@ -84,9 +84,7 @@ def _places(path, state):
     """Where the weights and the unfinished run go: both tried, or None."""
     if path is None:
         return None, None
-    path = Path(path)
-    if path.suffix != lm.files.SUFFIX:
-        raise ValueError(f"path is {str(path)!r}; it must end in {lm.files.SUFFIX}.")
+    path = lm.files.weights_path(path)
     kept = states.place(path) if state is None else Path(state)
     for file in (path, path.with_suffix(".json"), kept):
         states.check_folder(file)
