@@ -133,6 +133,74 @@ def entropy(logits, mask=None):
     return _masked.mean(each, mask.reshape(-1))[0]
 
 
+def gradient_noise(parts):
+    """How long a gradient is, and how much of that is chance, from the gradients of its micro-batches.
+
+        g = sum_m g_m,     |g|^2,     V = M/(M - 1) sum_m |g_m - g/M|^2
+
+    Micro-batches that hold independent prompts, as many each, make V an unbiased estimate of the trace
+    of the covariance of g, so that E|g|^2 = |E g|^2 + E V. With V near |g|^2 a step is mostly chance.
+
+    Args:
+      parts: (M, D) gradients of M micro-batches, M at least 2, which add up to the gradient of the batch.
+
+    Returns:
+      |g| and V, two floats.
+
+    Raises:
+      ValueError: fewer than two micro-batches, numbers that are not finite.
+
+    Source: McCandlish et al. 2018 (An empirical model of large-batch training), section 2.2 and appendix A.
+    """
+    wanted = "gradients of shape (M, D), M at least 2, all finite"
+    parts = _arrays.floating("parts", parts, wanted)
+    if parts.ndim != 2 or len(parts) < 2 or not bool(_arrays.namespace(parts).isfinite(parts).all()):
+        raise ValueError(f"parts has shape {tuple(parts.shape)} or is not finite; it must be {wanted}.")
+    whole, number = parts.sum(0), len(parts)
+    apart = parts - whole / number
+    return float((whole**2).sum()) ** 0.5, float((apart**2).sum()) * number / (number - 1)
+
+
+def clip_fraction(logprobs, old_logprobs, advantages, mask, clip=(0.2, 0.2)):
+    """The share of tokens whose gradient PPO's clip takes away.
+
+        clipped_t = (A_t > 0 and r_t > 1 + high) or (A_t < 0 and r_t < 1 - low),    r_t = pi / pi_old
+
+    A ratio outside the bounds on the other side is not clipped: it pulls back. Nor is a token of
+    advantage 0. Zero for ratios of exactly 1, so always in the first step on a batch.
+
+    Args:
+      logprobs, old_logprobs: (B, T) log-probabilities of the tokens, in nats.
+      advantages: (B,) one for each row, or (B, T).
+      mask: (B, T) booleans, True where a token counts.
+      clip: (low, high), each at least 0 or None; or None.
+
+    Returns:
+      A number from 0 to 1; 0 where no token counts.
+
+    Raises:
+      ValueError: shapes that differ.
+
+    Source: Schulman et al. 2017 (PPO), equation 7; TRL 1.16, grpo_trainer.py (clip_ratio).
+    """
+    logprobs = _arrays.floating("logprobs", logprobs, "numbers of shape (B, T)")
+    old = _arrays.floating("old_logprobs", old_logprobs, "numbers of shape (B, T)")
+    advantages = _arrays.floating("advantages", advantages, "numbers of shape (B,) or (B, T)")
+    if logprobs.ndim != 2 or old.shape != logprobs.shape:
+        raise ValueError(f"old_logprobs has shape {tuple(old.shape)}; it must be {tuple(logprobs.shape)}.")
+    if advantages.shape not in (logprobs.shape, logprobs.shape[:1]):
+        wanted = f"{tuple(logprobs.shape)} or {tuple(logprobs.shape[:1])}"
+        raise ValueError(f"advantages has shape {tuple(advantages.shape)}; it must be {wanted}.")
+    mask = _arrays.boolean("mask", mask, logprobs)
+    low, high = clip or (None, None)
+    up = advantages if advantages.ndim == 2 else advantages[:, None]
+    ratio = _arrays.namespace(logprobs).exp(_where(mask, logprobs - old, 0.0))
+    above = (up > 0) & (ratio > (math.inf if high is None else 1 + high))
+    below = (up < 0) & (ratio < (0.0 if low is None else 1 - low))
+    number = int(mask.sum())
+    return int(((above | below) & mask).sum()) / number if number else 0.0
+
+
 def pass_at_k(n, c, k):
     """The chance that at least one of k completions is right, estimated from n of which c are.
 

@@ -48,7 +48,7 @@ def read_alone(model, prompt, row, temperature=1.0):
 def check_rows(model, texts, samples, group, temperature=1.0):
     """Every row of samples against reading it alone; returns how many ended."""
     near = TOLERANCE[model.norm.weight.dtype]
-    for i, (tokens, logs, mask) in enumerate(zip(*samples, strict=True)):
+    for i, (tokens, logs, mask) in enumerate(zip(*samples[:3], strict=True)):
         wanted = read_alone(model, texts[i // group], tokens.tolist(), temperature)
         n = len(wanted)
         assert mask.tolist() == [True] * n + [False] * (len(tokens) - n)
@@ -81,7 +81,7 @@ def test_sampled_log_probabilities_are_those_of_the_model(batch, group, dtype, c
 @pytest.mark.parametrize("batch, group", [(1, 3), (3, 4), (64, 2)])
 def test_scoring_in_one_go_gives_the_sampled_log_probabilities(batch, group, dtype, temperature):
     model, texts = model_of(dtype), prompts(batch)
-    tokens, logs, mask = samples = sampling.sample(model, texts, group, 7, temperature, seeded(1))
+    tokens, logs, mask, _ = samples = sampling.sample(model, texts, group, 7, temperature, seeded(1))
     near = {"rtol": 0, "atol": TOLERANCE[dtype]}
     scored = sampling.score(model, texts, tokens, temperature)
     assert scored.requires_grad and scored.shape == logs.shape
@@ -174,7 +174,7 @@ def test_one_new_token_and_a_full_context():
 
 def test_what_stands_behind_the_end_token_influences_nothing():
     model = model_of()
-    tokens, _, mask = sampling.sample(model, TEXTS, 4, 8, generator=seeded())
+    tokens, _, mask, _ = sampling.sample(model, TEXTS, 4, 8, generator=seeded())
     junk = tokens.where(mask, torch.randint(0, 32, tokens.shape, generator=seeded(9)))
     assert (junk != tokens).any()
     scored, again = (sampling.score(model, TEXTS, rows)[mask] for rows in (tokens, junk))

@@ -190,7 +190,7 @@ def test_an_interrupted_run_ends_where_an_uninterrupted_one_does(
         training.pretrain(made, path, **FEW)
     monkeypatch.undo()
     kept = state.read(state.place(path))
-    assert 0 <= at - kept["step"] < 4 and len(kept["losses"]) == kept["step"] and not path.exists()
+    assert 0 <= at - kept["step"] < 4 and len(kept["rows"]) == kept["step"] and not path.exists()
     after = training.pretrain(made, path, **FEW)
     assert equal(numbers(after.model), numbers(whole.model)) and after.losses == whole.losses
     assert equal(numbers(lm.load(path, "cpu")), numbers(whole.model)) and after.scores == whole.scores

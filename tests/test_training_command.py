@@ -89,7 +89,7 @@ def test_a_run_goes_on_or_starts_afresh(tmp_path, capsys):
     path = tmp_path / "a.safetensors"
     words = ["pretrain", "--task", "addition", *TINY, "--out", str(path)]
     unfinished = training.run.Run(made, torch.device("cpu"), state.place(path), progress=False)
-    with training.pretraining._threads(1):
+    with training.pretraining.with_threads(1):
         unfinished.remember()
         unfinished.write()
         assert command.main(words) == 0

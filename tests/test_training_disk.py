@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from pglab import _files, training
-from pglab.training import command, pretraining, run, state
+from pglab.training import command, pretraining, run, state, unfinished
 
 TINY = training.Pretraining("addition", seed=3, examples=200, steps=12, batch=8, warmup=4, width=8, heads=2)
 FEW = dict(device="cpu", progress=False, prompts=4)
@@ -95,7 +95,7 @@ def test_a_full_disk_keeps_the_last_good_state(monkeypatch, tmp_path, stop):
         return write(contents) if len(seen) == 1 else full()
 
     monkeypatch.setattr(run, "REPORT", 4)
-    monkeypatch.setattr(run, "KEEP", -1)
+    monkeypatch.setattr(unfinished, "KEEP", -1)
     monkeypatch.setattr(_files, "write_whole", writes_once)
     if stop is KeyboardInterrupt:
         one = run.Run.one
@@ -163,10 +163,10 @@ def test_a_damaged_state_is_said_and_the_run_starts_afresh(monkeypatch, capsys, 
 
 
 def test_a_state_is_read_back_as_it_was(tmp_path):
-    wanted = {**KEYS, "model": {"w": torch.arange(3.0)}, "losses": [0.1, 0.2]}
+    wanted = {**KEYS, "model": {"w": torch.arange(3.0)}, "rows": [0.1, 0.2]}
     state.write(tmp_path / "s", wanted)
     found = state.read(tmp_path / "s")
-    assert torch.equal(found["model"]["w"], wanted["model"]["w"]) and found["losses"] == [0.1, 0.2]
+    assert torch.equal(found["model"]["w"], wanted["model"]["w"]) and found["rows"] == [0.1, 0.2]
     assert state.read(tmp_path / "other") is None
 
 

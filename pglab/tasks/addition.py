@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pglab import _checks
-from pglab.tasks.task import Task, settle, strings
+from pglab.tasks.task import Task, as_text, settle, strings
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,27 @@ class Addition(Task):
         return (
             f"Add two numbers of up to {self.digits} digits, least significant digit first. "
             f"The corpus drops each carry with probability {self.carry_dropped:g}."
+        )
+
+    def step_rewards(self, prompt, completion):
+        """What each token of an answer earns, if every right digit is paid for: a reward for the process.
+
+            r_t = [y_t is the digit of the sum] / L,     L = digits + 1
+
+        Args:
+          prompt: str.
+          completion: str, the text before the end token.
+
+        Returns:
+          A list of L numbers that sum to 1 for a right answer; L zeros for anything but L digits.
+
+        Raises:
+          ValueError: as ``verify``.
+        """
+        written, true = as_text(completion), self._answer(*self._read(prompt))
+        whole = len(written) == len(true) and set(written) <= set("0123456789")
+        return (
+            [(w == t) / len(true) for w, t in zip(written, true, strict=True)] if whole else [0.0] * len(true)
         )
 
     @property

@@ -71,10 +71,10 @@ class RunningSum(Task):
             f"{self.worked:.0%} worked with {self.slip:.0%} slips a step, the rest direct."
         )
 
-    def verify_steps(self, prompt, completion):
-        """How much of a worked answer is right: a reward for the process.
+    def step_rewards(self, prompt, completion):
+        """What each token of a worked answer earns, if every right sum is paid for: a reward for the process.
 
-            (1 / T) sum_t [s_t = (d_1 + ... + d_t) mod 10]
+            r_t = [s_t = (d_1 + ... + d_t) mod 10] / T,     0 for the ">" before them
 
         Each sum is compared with the true one. A slip therefore costs every later sum too, until
         another slip happens to undo it.
@@ -84,13 +84,30 @@ class RunningSum(Task):
           completion: str, the text before the end token.
 
         Returns:
-          From 0.0 to 1.0; 0.0 for anything but ">" and exactly T digits, a direct answer too.
+          A list of 1 + T numbers that sum to 1 if every step is right; zeros for anything but ">" and
+          exactly T digits, a direct answer too.
 
         Raises:
           ValueError: as ``verify``.
         """
         written, true = self._steps(as_text(completion)), self._sums(*self._read(prompt))
-        return sum(w == t for w, t in zip(written, true, strict=True)) / self.terms if written else 0.0
+        right = [w == t for w, t in zip(written, true, strict=True)] if written else [False] * self.terms
+        return [0.0] + [r / self.terms for r in right]
+
+    def verify_steps(self, prompt, completion):
+        """How much of a worked answer is right: the sum of ``step_rewards``.
+
+        Args:
+          prompt: str.
+          completion: str, the text before the end token.
+
+        Returns:
+          From 0.0 to 1.0, a multiple of 1/T.
+
+        Raises:
+          ValueError: as ``verify``.
+        """
+        return round(self.terms * sum(self.step_rewards(prompt, completion))) / self.terms
 
     @property
     def _form(self):

@@ -1,12 +1,14 @@
-"""The command line:  python -m pglab.training pretrain --task addition."""
+"""The command line:  python -m pglab.training pretrain --task addition,  or  grpo --task addition."""
 
 import argparse
 import sys
 from pathlib import Path
 
-from pglab import lm, tasks
+from pglab import algorithms, lm, tasks
 from pglab.training import state
 from pglab.training.evaluation import PROMPTS
+from pglab.training.plans import POST_TRAINED, REWARDS, plan
+from pglab.training.post_training import post_train
 from pglab.training.pretraining import Interrupted, pretrain
 from pglab.training.settings import PRETRAINED, default_path, preset
 
@@ -45,6 +47,8 @@ def parser():
     top = Parser(prog="python -m pglab.training", description="Train small language models.")
     commands = top.add_subparsers(title="commands", required=True, metavar="COMMAND")
     add_pretrain(commands)
+    for name in algorithms.ALGORITHMS:
+        add_algorithm(commands, name)
     return top
 
 
@@ -104,3 +108,64 @@ def one_checkpoint(settings, path, device, options):
     print(f"{card['parameters']:,} parameters, {card['seconds']:.1f} s of training on {card['device']}.")
     print(f"{made.scores.words()}; greedy {made.scores.greedy:.3f}.")
     print(f"The weights are in {path}, their card in {path.with_suffix('.json').name}.", flush=True)
+
+
+def add_algorithm(commands, name):
+    """The command of one algorithm, such as ``grpo``, and its options."""
+    short = f"let a checkpoint learn from rewards by {name} ({algorithms.ALGORITHMS[name].source.partition(';')[0]})"
+    this = commands.add_parser(
+        name,
+        help=short,
+        description=f"{name}: {short}. Writes the weights, a card beside them, and a line for every step.",
+        epilog="Ctrl-C is safe: the same command goes on from there.",
+    )
+    this.add_argument("--task", metavar="NAME", required=True, help=f"which one: {', '.join(POST_TRAINED)}")
+    this.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1 or mps (default: auto)")
+    this.add_argument("--out", metavar="PATH", help="of the weights, *.safetensors (default: in runs/)")
+    this.add_argument("--fresh", action="store_true", help="forget what an interrupt has left")
+    this.add_argument("--threads", metavar="N", type=int, default=1, help="of torch on the CPU (default: 1)")
+    this.add_argument(
+        "--evaluate", metavar="N", type=int, default=PROMPTS,
+        help=f"on so many fresh prompts at the end, 0 for none (default: {PROMPTS})",
+    )  # fmt: skip
+    settings = this.add_argument_group("settings; those left out are known to work for the task")
+    settings.add_argument("--start", metavar="NAME", help="name or path of the checkpoint to start from")
+    for option, kind, what in OPTIONS:
+        settings.add_argument(f"--{option}", metavar="X" if kind is float else "N", type=kind, help=what)
+    settings.add_argument("--reward", metavar="NAME", help=f"{', '.join(REWARDS)} (default: outcome)")
+    settings.add_argument("--kl", metavar="X", type=float, help="what a KL to the checkpoint costs")
+    this.set_defaults(run=run_algorithm, algorithm=name)
+
+
+OPTIONS = (
+    ("seed", int, "of prompts and completions"),
+    ("prompts", int, "of each step"),
+    ("group-size", int, "completions of each prompt"),
+    ("steps", int, "batches"),
+    ("epochs", int, "updates on each batch"),
+    ("learning-rate", float, "of Adam"),
+    ("micro-batches", int, "parts of a batch; from 2 on the noise of the gradient is measured"),
+    ("temperature", float, "of the policy"),
+)
+
+
+def run_algorithm(options):
+    """The command of one algorithm."""
+    names = ["start", "reward", *(option.replace("-", "_") for option, _, _ in OPTIONS)]
+    changes = {name: value for name in names if (value := getattr(options, name)) is not None}
+    algorithm = algorithms.named(options.algorithm, **({} if options.kl is None else {"kl": options.kl}))
+    settings = plan(options.task, algorithm, **changes)
+    seed = f"_seed{settings.seed}" if settings.seed else ""
+    path = Path(options.out or f"runs/{settings.task}_{algorithm.name}{seed}.safetensors")
+    if options.fresh:
+        state.forget(state.place(path))
+    print(f"{settings.task}: {tasks.named(settings.task).describe()}", flush=True)
+    made = post_train(settings, path, options.device, threads=options.threads, prompts=options.evaluate)
+    card, last = made.card, made.rows[-1]
+    print(f"{card['completions']:,} completions, {card['seconds']:.1f} s of training on {card['device']}.")
+    print(f"Reward of the last batch {last['reward']:.3f}, of the first {made.rows[0]['reward']:.3f}.")
+    if made.scores is not None:
+        print(f"{made.scores.words()}; greedy {made.scores.greedy:.3f}.")
+    names = ", ".join(path.with_suffix(end).name for end in (".json", ".jsonl"))
+    print(f"The weights are in {path}; the card and the curve beside them: {names}.", flush=True)
+    return 0

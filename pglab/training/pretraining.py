@@ -63,8 +63,8 @@ def pretrain(settings, path=None, device="auto", progress=True, state=None, *, t
     """
     prompts = _checks.whole("prompts", prompts, low=2)  # what would spoil the end is said at the start
     device = lm.choose_device(device)
-    path, kept = _places(path, state)
-    with _threads(_checks.whole("threads", threads, low=1)):
+    path, kept = places(path, state)
+    with with_threads(_checks.whole("threads", threads, low=1)):
         run = Run(settings, device, kept, progress)
         try:
             run.finish()
@@ -80,7 +80,7 @@ def pretrain(settings, path=None, device="auto", progress=True, state=None, *, t
     return result
 
 
-def _places(path, state):
+def places(path, state):
     """Where the weights and the unfinished run go: both tried, or None."""
     if path is None:
         return None, None
@@ -92,7 +92,7 @@ def _places(path, state):
 
 
 @contextmanager
-def _threads(number):
+def with_threads(number):
     before = torch.get_num_threads()
     torch.set_num_threads(number)
     try:
@@ -108,7 +108,7 @@ def _finished(run, path, prompts):
     card = about(run, scores, path)
     if path is not None:
         card = lm.save(model, path, card, dtype=torch.float16)
-    return Pretrained(model, card, scores, run.losses)
+    return Pretrained(model, card, scores, run.rows)
 
 
 @torch.no_grad()
@@ -121,7 +121,7 @@ def rounded(model):
 
 def about(run, scores, path):
     """The card: everything needed to judge the weights and to make them again."""
-    settings, recent = run.settings, run.losses[-RECENT:]
+    settings, recent = run.settings, run.rows[-RECENT:]
     return {
         "task": settings.task,
         "words": tasks.named(settings.task).describe(),

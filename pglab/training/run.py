@@ -1,138 +1,60 @@
 """One run of the optimiser, from its first or any later step to its last."""
 
-import copy
+import functools
 import math
 import time
 from contextlib import nullcontext
 
 import torch
-from torch.nn import functional
-from tqdm.auto import tqdm
+from torch.nn.functional import cross_entropy
 
 from pglab import lm
-from pglab.lm.devices import words
-from pglab.training import corpus, state
+from pglab.training import corpus
+from pglab.training.unfinished import Unfinished
 
 REPORT = 50  # most steps between two looks at the loss, for which a GPU must be waited
 PATIENCE = 1.0  # seconds between two looks, about, where a step is slow
-KEEP = 20.0  # seconds between two states on disk
 RECENT = 50  # steps whose mean loss is shown
 
 
-class Run:
-    """A model on its way through the corpus of its task.
+class Run(Unfinished):
+    """A model on its way through the corpora of its task.
 
     Args:
       settings: Pretraining.
-      device: torch.device.
-      kept: path of the unfinished run; None keeps nothing.
-      progress: whether a bar is shown.
+      device, kept, progress: as ``Unfinished``.
 
     Raises:
       ValueError: a run of other settings lies there.
     """
 
     def __init__(self, settings, device, kept=None, progress=True):
-        self.settings, self.device, self.kept, self.progress = settings, device, kept, progress
+        super().__init__(settings, device, kept, progress)
         self.model = start(settings).to(device)
         self.optimisers = optimisers(self.model, settings)
-        self.step, self.losses, self.seconds, self.good = 0, [], 0.0, None
         self.at_once = 1  # steps until the next look
         self.go_on()
 
-    @property
-    def marks(self):
-        """What must be the same to go on with a state, beside the settings."""
-        return {
-            "device": words(self.device),
-            "threads": torch.get_num_threads(),
-            "torch": str(torch.__version__),
-        }
+    @functools.cached_property
+    def corpora(self):
+        return [corpus.make(self.settings, i, self.device) for i in range(len(self.settings.corpora))]
 
-    def go_on(self):
-        """Takes up the unfinished run, if one lies there."""
-        found = self._found()
-        if found is None:
-            return self.remember()
-        different = self._different(found)
-        if different:
-            raise ValueError(
-                f"{self.kept.name} is an unfinished run with {different}. "
-                "Go on with it as it was started, or forget it with --fresh (from Python: delete the file)."
-            )
-        self.model.load_state_dict(found["model"])
-        for optimiser, saved in zip(self.optimisers, found["optimisers"], strict=True):
-            optimiser.load_state_dict(saved)
-        self.step, self.losses, self.seconds = found["step"], found["losses"], found["seconds"]
-        self.say(f"Going on from step {self.step:,} of {self.settings.total:,}.")
-        self.remember()
+    def postfix(self):
+        """The mean loss of the last steps."""
+        recent = self.rows[-RECENT:]
+        return {"loss": f"{sum(recent) / len(recent):.3f}"}
 
-    def _found(self):
-        try:
-            return None if self.kept is None else state.read(self.kept)
-        except ValueError as error:
-            self.say(f"{error} Starting afresh.")
-
-    def _different(self, found):
-        marks, mine = found["marks"], self.marks
-        others = [
-            f"{name} {marks.get(name)}, not {mine[name]}" for name in mine if marks.get(name) != mine[name]
-        ]
-        return ", ".join(filter(None, [self.settings.differences(found["settings"]), *others]))
-
-    def say(self, sentence):
-        tqdm.write(sentence)
-
-    def remember(self):
-        """Holds a copy of the run as it is now: an interrupt in the middle of a step must not be kept."""
-        self.good = {
-            "settings": self.settings.as_dict(),
-            "marks": self.marks,
-            "step": self.step,
-            "losses": list(self.losses),
-            "seconds": self.seconds,
-            "model": copy.deepcopy(self.model.state_dict()),
-            "optimisers": copy.deepcopy([optimiser.state_dict() for optimiser in self.optimisers]),
-        }
-
-    def write(self):
-        """Writes what is remembered to disk, and says in words what lies there now."""
-        if self.kept is None:
-            return "Nothing is kept."
-        state.write(self.kept, self.good)
-        return f"It is kept in {self.kept.name}: the same command goes on from there."
-
-    def finish(self):
-        """Runs all steps that are left."""
-        settings = self.settings
-        corpora = [corpus.make(settings, i, self.device) for i in range(len(settings.corpora))]
-        written = time.perf_counter()
-        with tqdm(
-            total=settings.total,
-            initial=self.step,
-            disable=not self.progress,
-            desc=settings.task,
-            unit="step",
-        ) as bar:
-            while self.step < settings.total:
-                bar.update(self.several(corpora))
-                recent = self.losses[-RECENT:]
-                bar.set_postfix(loss=f"{sum(recent) / len(recent):.3f}")
-                self.remember()
-                if time.perf_counter() - written > KEEP and self.step < settings.total:
-                    self.write()
-                    written = time.perf_counter()
-
-    def several(self, corpora):
+    def several(self):
         """Some steps, with one wait for the device; returns how many."""
         began, settings = time.perf_counter(), self.settings
         which = settings.corpus(self.step)
+        examples = self.corpora[which]
         end = min(self.step + self.at_once, sum(settings.steps[: which + 1]))
         order = corpus.rows(settings, self.step, end).to(self.device)  # (steps, batch), moved once
         losses = []
         for step, rows in enumerate(order, self.step):
-            losses.append(self.one(step, corpora[which].inputs[rows], corpora[which].targets[rows]))
-        self.losses += torch.stack(losses).tolist()
+            losses.append(self.one(step, examples.inputs[rows], examples.targets[rows]))
+        self.rows += torch.stack(losses).tolist()
         took = time.perf_counter() - began
         self.seconds += took
         self.at_once = min(2 * self.at_once, REPORT) if took < PATIENCE else max(self.at_once // 2, 1)
@@ -198,7 +120,7 @@ def loss_of(model, inputs, targets):
     """
     hidden = model.hidden(inputs)[:, -targets.shape[1] :]  # (B, T, width): the head is asked only there
     logits = model.head(hidden).float()  # (B, T, V)
-    return functional.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=corpus.IGNORED)
+    return cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=corpus.IGNORED)
 
 
 def optimisers(model, settings):

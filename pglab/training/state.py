@@ -12,7 +12,7 @@ from pglab import _files, lm
 
 UNFINISHED = ".unfinished"
 FOLDER = lm.DATA.parent / ".pglab"  # git does not look there
-KEYS = ("settings", "marks", "step", "losses", "seconds", "model", "optimisers")
+KEYS = ("settings", "marks", "step", "rows", "seconds", "model", "optimisers")
 DIGEST = hashlib.sha256().digest_size
 
 

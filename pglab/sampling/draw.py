@@ -12,8 +12,10 @@ from typing import NamedTuple
 
 import torch
 
-from pglab import _arrays, _checks, lm, logprobs
+from pglab import _checks, lm
 from pglab.lm.model import padded, whole_text
+from pglab.sampling.policy import sampling_logits
+from pglab.sampling.prompts import as_tokens
 
 
 class Samples(NamedTuple):
@@ -22,6 +24,7 @@ class Samples(NamedTuple):
     tokens: torch.Tensor  # (N, T) int64; behind the end token more end tokens
     logprobs: torch.Tensor  # (N, T) under the policy that was sampled from, in nats; 0 behind the end
     mask: torch.Tensor  # (N, T) True up to and including the end token
+    entropies: torch.Tensor = None  # (N, T) of the distribution each token was drawn from, nats; 0 behind
 
     @property
     def finished(self):
@@ -31,52 +34,6 @@ class Samples(NamedTuple):
     def texts(self):
         """N texts, without the end token."""
         return lm.decode_all(self.tokens)
-
-
-def sampling_logits(logits, temperature=1.0, top_k=None, top_p=None):
-    """The logits of the policy that is sampled from, given those of the model.
-
-        logits / temperature,  then  -inf  for every token outside the k most likely,  then  -inf  outside
-        the smallest set of most likely tokens that together have probability p or more
-
-    Args:
-      logits: (..., V).
-      temperature: above 0. At 0 the most likely token alone is left (of equals the first).
-      top_k: how many tokens are left, at least 1; None for all. Equals of the k-th stay too.
-      top_p: the probability that is left at least, above 0 and at most 1; None for all.
-
-    Returns:
-      (..., V) logits; ``bandit.softmax`` or torch.softmax makes them probabilities.
-
-    Raises:
-      ValueError: a temperature, top_k or top_p outside these ends.
-
-    Source: Fan, Lewis and Dauphin 2018, section 5.4 (top-k); Holtzman et al. 2020, section 3.1 (top-p).
-    """
-    temperature = _checks.number("temperature", temperature, low=0)
-    k = None if top_k is None else _checks.whole("top_k", top_k, low=1)
-    if top_p is not None and not 0 < _checks.number("top_p", top_p) <= 1:
-        raise ValueError(f"top_p is {top_p}; it must be above 0 and at most 1.")
-    logits = _logits(logits)
-    nowhere = torch.tensor(-math.inf, dtype=logits.dtype, device=logits.device)
-    if temperature == 0:
-        best = logits.argmax(-1, keepdim=True)
-        return torch.where(torch.zeros_like(logits, dtype=torch.bool).scatter(-1, best, True), 0.0, nowhere)
-    if temperature != 1:
-        logits = logits / temperature
-    if k is not None:
-        least = logits.topk(min(k, logits.shape[-1])).values[..., -1:]
-        logits = torch.where(logits >= least, logits, nowhere)
-    if top_p is not None and top_p < 1:
-        logits = torch.where(_nucleus(logits, top_p), logits, nowhere)
-    return logits
-
-
-def _nucleus(logits, top_p):
-    """(..., V) True for the smallest set of most likely tokens with probability top_p or more."""
-    likely, order = torch.softmax(logits, -1).sort(dim=-1, descending=True, stable=True)
-    before = likely.cumsum(-1) - likely  # probability of the more likely tokens
-    return torch.zeros_like(logits, dtype=torch.bool).scatter(-1, order, before < top_p)
 
 
 @torch.no_grad()
@@ -120,7 +77,7 @@ def sample(
     """
     group = _checks.whole("group_size", group_size, 1)
     steps = _checks.whole("max_new_tokens", max_new_tokens, 1)
-    prompts, mask = _prompts(model, prompts, steps)
+    prompts, mask = as_tokens(model, prompts, steps)
     batch = len(prompts)
     shape = (steps, batch, group, model.shape["vocabulary"])
     dtype = torch.promote_types(model.norm.weight.dtype, torch.float32)
@@ -129,96 +86,27 @@ def sample(
     reader = (_Cached if cache else _Anew)(model, prompts, mask, group, steps)
     logits = reader.first()  # (B, 1, V)
     alive = torch.ones(batch, group, dtype=torch.bool, device=model.device)
-    tokens, chances, masks = [], [], []
+    tokens, chances, masks, entropies = [], [], [], []
     for step in range(steps):
         logits = sampling_logits(logits, temperature, top_k, top_p).expand(shape[1:])  # (B, G, V)
         token = (logits - noise[step]).argmax(-1) * alive  # (B, G); END is 0
-        chance = logits.gather(-1, token[..., None])[..., 0] - logits.logsumexp(-1)
+        every = logits.log_softmax(-1)
+        chance = every.gather(-1, token[..., None])[..., 0]
         chances.append(chance.where(alive, 0.0))  # a product would make -inf behind the end a NaN
+        entropies.append(torch.special.entr(every.exp()).sum(-1) * alive)
         tokens.append(token)
         masks.append(alive)
         alive = alive & (token != lm.END)
         if step + 1 == steps or (model.device.type == "cpu" and not alive.any()):  # a GPU is not asked
             break
         logits = reader.next(token)  # (B, G, V)
-    columns = [torch.stack(column, -1).flatten(0, 1) for column in (tokens, chances, masks)]  # (N, T)
-    return Samples(*(_widen(column, steps) for column in columns))
+    columns = [torch.stack(column, -1).flatten(0, 1) for column in (tokens, chances, masks, entropies)]
+    return Samples(*(_widen(column, steps) for column in columns))  # each (N, T)
 
 
 def _widen(column, steps):
     """(N, t) -> (N, steps): where all completions ended early, end tokens, zeros and False."""
     return torch.nn.functional.pad(column, (0, steps - column.shape[1]))
-
-
-def score(model, prompts, samples_tokens, temperature=1.0):
-    """Log-probabilities of completions, read in one go and differentiable: what a trainer does.
-
-        entry t = log pi(y_t | prompt, y_1 .. y_{t-1}),  pi = softmax(logits / temperature)
-
-    Args:
-      model: lm.SmallLM.
-      prompts: B texts, or (B, P) tokens without padding, as for ``sample``.
-      samples_tokens: (N, T) completions, N = B G, the G of one prompt side by side.
-      temperature: above 0.
-
-    Returns:
-      (N, T) log-probabilities in nats. Behind the end token they mean nothing: use the mask.
-
-    Raises:
-      ValueError: as ``sample``; N that is not a multiple of B.
-
-    Source: Radford et al. 2019, section 2.
-    """
-    if not _checks.number("temperature", temperature) > 0:
-        raise ValueError(f"temperature is {temperature}; it must be above 0.")
-    _whole_numbers("samples_tokens", samples_tokens, "(N, T)")
-    steps = samples_tokens.shape[1]
-    prompts, mask = _prompts(model, prompts, steps)
-    group, rest = divmod(len(samples_tokens), len(prompts))
-    if rest or not group:
-        raise ValueError(
-            f"{len(samples_tokens)} completions for {len(prompts)} prompts; each must have as many."
-        )
-    prompts = prompts.repeat_interleave(group, 0)
-    text = torch.cat([prompts, samples_tokens.to(prompts.device)], 1)  # (N, P + T)
-    if mask is not None:
-        mask = torch.nn.functional.pad(mask.repeat_interleave(group, 0), (0, steps), value=True)[:, :-1]
-    hidden = model.hidden(text[:, :-1], mask)
-    logits = model.head(hidden[:, prompts.shape[1] - 1 :])  # (N, T, V): only these are asked
-    if temperature != 1:
-        logits = _logits(logits) / temperature
-    return logprobs.gather(logits, samples_tokens)
-
-
-def _prompts(model, prompts, steps):
-    """(B, P) tokens on the model's device, and the mask, or None where nothing is padded."""
-    mask = None
-    if not isinstance(prompts, torch.Tensor):
-        prompts, mask = lm.encode_all(prompts)
-        mask = None if bool(mask.all()) else mask.to(model.device)
-    _whole_numbers("prompts", prompts, "(B, P)")
-    context, length = model.shape["context"], prompts.shape[1]
-    if length + steps > context + 1:
-        raise ValueError(
-            f"prompts of {length} tokens and max_new_tokens {steps} need a context of {length + steps - 1}; "
-            f"this model has {context}. Take shorter prompts or fewer new tokens."
-        )
-    return prompts.to(model.device), mask
-
-
-def _whole_numbers(name, tokens, shape):
-    kind, size = getattr(tokens, "dtype", type(tokens).__name__), tuple(getattr(tokens, "shape", ()))
-    if kind not in (torch.int64, torch.int32) or len(size) != 2 or 0 in size:
-        wanted = f"a tensor of whole numbers of shape {shape}, neither of them 0"
-        raise ValueError(f"{name} is {kind} of shape {size}; it must be {wanted}.")
-
-
-def _logits(logits):
-    """At least float32: in half precision a log-probability has three digits."""
-    logits = torch.as_tensor(_arrays.floating("logits", logits, "a tensor of logits, (..., V)"))
-    if logits.ndim == 0 or logits.shape[-1] == 0:
-        raise ValueError(f"logits has shape {tuple(logits.shape)}; it must be (..., V), V at least 1.")
-    return logits
 
 
 class _Cached:

@@ -1,0 +1,155 @@
+"""Settings of post-training, frozen, and the ones that work for each checkpoint in ``data/``."""
+
+from dataclasses import dataclass, fields, replace
+
+from pglab import _checks, algorithms, lm, tasks
+
+REWARDS = ("outcome", "process", "steps")
+
+
+@dataclass(frozen=True)
+class PostTraining:
+    """Everything that decides what post-training gives, beside the machine it runs on.
+
+    Args:
+      task: name in ``tasks.TASKS``.
+      algorithm: a name of ``algorithms.ALGORITHMS``, or an Algorithm of your own.
+      start: name or path of the checkpoint to start from; "" for that of the task's name.
+      seed: of the prompts and of the completions.
+      prompts: B, of each step.
+      group_size: G, completions of each prompt.
+      steps: batches that are drawn.
+      epochs: updates on each batch. From the second on the ratio is no longer 1.
+      learning_rate: of Adam, reached after ``warmup`` steps and kept.
+      warmup: steps on which it rises in a straight line.
+      micro_batches: into how many parts a batch is split for its gradient; with two or more, the
+        noise of the gradient is measured. The gradient is the same.
+      grad_clip: the longest a gradient may be before it is shortened; 0 for any length.
+      temperature: of the policy that is sampled from and trained.
+      reward: "outcome", whether the whole answer is right; "process", how many of its steps are, as one
+        number for all tokens; "steps", the same number, each token paid for its own step.
+      room: tokens that a completion may have beyond the longest right answer.
+
+    Raises:
+      ValueError: unknown names, numbers outside their ends, a group that is too small for the
+        algorithm, a process reward for a task that has no steps.
+
+    Source: Kingma and Ba 2015 (Adam); the loop is that of Shao et al. 2024 (GRPO), algorithm 1.
+    """
+
+    task: str
+    algorithm: algorithms.Algorithm | str = "grpo"
+    start: str = ""
+    seed: int = 0
+    prompts: int = 32
+    group_size: int = 8
+    steps: int = 40
+    epochs: int = 2
+    learning_rate: float = 1e-3
+    warmup: int = 0
+    micro_batches: int = 1
+    grad_clip: float = 1.0
+    temperature: float = 1.0
+    reward: str = "outcome"
+    room: int = 0
+
+    def __post_init__(self):
+        task = tasks.named(_checks.one_of("task", self.task, list(tasks.TASKS)))
+        if isinstance(self.algorithm, dict):
+            self._set("algorithm", algorithms.Algorithm(**self.algorithm))
+        self._set("algorithm", algorithms.named(self.algorithm))
+        low = dict(seed=0, warmup=0, room=0, prompts=1, group_size=1, steps=1, epochs=1, micro_batches=1)
+        for name, least in low.items():
+            self._set(name, _checks.whole(name, getattr(self, name), low=least))
+        for name in ("learning_rate", "grad_clip", "temperature"):
+            self._set(name, _checks.number(name, getattr(self, name), low=0))
+        if self.temperature == 0:
+            raise ValueError("temperature is 0.0; it must be above 0: greedy completions are all alike.")
+        _checks.one_of("reward", self.reward, REWARDS)
+        if self.reward != "outcome" and not hasattr(task, "step_rewards"):
+            raise ValueError(f"reward is {self.reward!r}; it must be 'outcome' for {self.task}: no steps.")
+        least = self.algorithm.smallest_group
+        if self.group_size < least:
+            raise ValueError(
+                f"group_size is {self.group_size}; it must be at least {least} for {self.algorithm.name}, "
+                "which compares the completions of one prompt with each other."
+            )
+        if self.micro_batches > self.prompts:
+            raise ValueError(
+                f"micro_batches is {self.micro_batches}; it must be at most prompts, {self.prompts}."
+            )
+
+    def _set(self, name, value):
+        object.__setattr__(self, name, value)
+
+    @property
+    def total(self):
+        """Steps of the whole run."""
+        return self.steps
+
+    def longest(self, task):
+        """Tokens of the longest completion, its end token included."""
+        return task.answer_length + 1 + self.room
+
+    def as_dict(self):
+        """A dictionary for JSON."""
+        made = {field.name: getattr(self, field.name) for field in fields(self)}
+        return made | {"algorithm": self.algorithm.as_dict()}
+
+    def differences(self, other):
+        """In words, what differs between these settings and another dictionary of them."""
+        return ", ".join(_differences(self.as_dict(), other))
+
+
+def _differences(mine, other):
+    for name, value in mine.items():
+        if isinstance(value, dict) and isinstance(other.get(name), dict):
+            yield from _differences(value, other[name])
+        elif value != other.get(name):
+            yield f"{name} {other.get(name)}, not {value}"
+
+
+# What is known to work, by task: about a second for the first two, a minute for Countdown.
+POST_TRAINED = {
+    "addition": PostTraining("addition"),
+    "running_sum": PostTraining("running_sum", steps=20),
+    "countdown": PostTraining("countdown", steps=300, learning_rate=2e-4),
+    "countdown_solver": PostTraining("countdown_solver", steps=300, learning_rate=1e-4),
+}
+
+
+def plan(task, algorithm="grpo", **changes):
+    """Settings that are known to work for a task.
+
+    Args:
+      task: a name of ``POST_TRAINED``.
+      algorithm: a name of ``algorithms.ALGORITHMS``, or an Algorithm.
+      changes: what is different, such as seed=3 or learning_rate=3e-4.
+
+    Returns:
+      PostTraining.
+
+    Raises:
+      ValueError: unknown names, numbers that ``PostTraining`` refuses.
+    """
+    settings = POST_TRAINED[_checks.one_of("task", task, list(POST_TRAINED))]
+    unknown = sorted(set(changes) - {field.name for field in fields(settings)})
+    if unknown:
+        raise ValueError(f"there is no setting {unknown[0]}; the settings are those of PostTraining.")
+    return replace(settings, algorithm=algorithm, **changes)
+
+
+def start_of(settings):
+    """Name or path of the checkpoint that a run starts from."""
+    return settings.start or settings.task
+
+
+def reach(model, settings):
+    """Refuses a model whose context is too short for what it may have to read."""
+    task = tasks.named(settings.task)
+    needs, has = task.prompt_length + settings.longest(task) - 1, model.shape["context"]
+    if needs > has or model.shape["vocabulary"] != len(lm.ALPHABET):
+        raise ValueError(
+            f"{start_of(settings)} reads {has} tokens of {model.shape['vocabulary']} kinds; {settings.task} "
+            f"needs {needs} of {len(lm.ALPHABET)}."
+        )

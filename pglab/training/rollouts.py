@@ -1,0 +1,220 @@
+"""Rollouts: prompts, completions, verdicts and advantages of one step."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from pglab import _checks, kl, lm, returns, sampling
+from pglab.diagnostics import zero_std_groups
+
+PROMPTS_STREAM, NOISE_STREAM = 5, 6  # what one seed means here, apart from what it means elsewhere
+
+
+class Rollouts(NamedTuple):
+    """B prompts with G completions each: N = B G rows of T tokens, row i G + j number j of prompt i."""
+
+    texts: list  # B prompts
+    prompts: torch.Tensor  # (B, P) tokens
+    samples: sampling.Samples  # N completions
+    answers: list  # N completions as texts
+    right: np.ndarray  # (B, G) what the task's own verifier says: 1 or 0
+    rewards: np.ndarray  # (B, G) what is paid; NaN where the mask is False
+    token_rewards: np.ndarray | None  # (N, T) the same, token by token, where rewards are paid so
+    mask: np.ndarray  # (B, G) False where a completion could not be scored
+    ref_logprobs: torch.Tensor | None  # (N, T) under the model before training, where a KL is asked for
+    drawn: int  # completions drawn to get these
+
+    @property
+    def owners(self):
+        """(N,) the prompt of each completion."""
+        return torch.arange(len(self.texts)).repeat_interleave(self.rewards.shape[1])
+
+
+def collect(model, task, settings, step, reward=None, reference=None):
+    """Draws the completions of one step and has them verified.
+
+    What is drawn depends on the seed, the step and the weights only: a run that goes on after an
+    interrupt needs to remember no generator.
+
+    Args:
+      model: lm.SmallLM.
+      task: tasks.Task.
+      settings: PostTraining.
+      step: counted from 0.
+      reward: function (prompt, completion) -> number, or None for a completion that cannot be scored;
+        or None for the reward that the settings name.
+      reference: the model before training, for a KL.
+
+    Returns:
+      Rollouts.
+
+    Raises:
+      ValueError: a reward that is no finite number; prompts of a length that is not the task's.
+
+    Source: Yu et al. 2025 (DAPO), section 3.2 (dynamic sampling, where the algorithm has rounds).
+    """
+    parts, drawn, found = [], 0, 0
+    rounds, wanted = settings.algorithm.rounds, settings.prompts
+    for number in range(rounds):
+        part = _one_round(model, task, settings, (step, number), reward, reference)
+        drawn += part.rewards.size
+        keep = ~np.asarray(zero_std_groups(part.rewards, part.mask)) if rounds > 1 else np.ones(wanted, bool)
+        keep[np.flatnonzero(keep)[max(wanted - found, 0) :]] = False  # enough is enough
+        found += int(keep.sum())
+        parts.append(_only(part, keep))
+        if found == wanted:
+            break
+    return _joined(parts, drawn)
+
+
+def _one_round(model, task, settings, key, reward, reference):
+    texts = task.prompts(settings.prompts, np.random.default_rng([settings.seed, PROMPTS_STREAM, *key]))
+    lengths = sorted({len(text) for text in texts})
+    if lengths != [task.prompt_length]:
+        raise ValueError(
+            f"{settings.task} gives prompts of {' and '.join(map(str, lengths))} characters; all must have "
+            f"{task.prompt_length}, its prompt_length: a batch is not padded."
+        )
+    prompts = lm.encode_all(texts)[0].to(model.device)
+    stream = int(np.random.default_rng([settings.seed, NOISE_STREAM, *key]).integers(2**62))
+    samples = sampling.sample(
+        model, prompts, settings.group_size, settings.longest(task), settings.temperature,
+        torch.Generator(model.device).manual_seed(stream),
+    )  # fmt: skip
+    answers, group = samples.texts(), settings.group_size
+    asked = [text for text in texts for _ in range(group)]
+    pairs = list(zip(asked, answers, strict=True))
+    right = np.array([task.verify(*pair) for pair in pairs])
+    paid, mask, by_token = _paid(task, settings, reward, pairs, right, samples)
+    ref = None
+    if reference is not None:
+        with torch.no_grad():
+            ref = sampling.score(reference, prompts, samples.tokens, settings.temperature)
+        ref = ref.where(samples.mask, 0.0)
+    shape = (len(texts), group)
+    paid, mask, right = (column.reshape(shape) for column in (paid, mask, right))
+    return Rollouts(texts, prompts, samples, answers, right, paid, by_token, mask, ref, paid.size)
+
+
+def _paid(task, settings, reward, pairs, right, samples):
+    """(N,) rewards, (N,) which could be scored, (N, T) rewards of tokens or None."""
+    by_token = None
+    if reward is not None:
+        given = [reward(*pair) for pair in pairs]
+        mask = np.array([value is not None for value in given])
+        paid = np.array(
+            [math.nan if v is None else _number(v, *p) for v, p in zip(given, pairs, strict=True)]
+        )
+    elif settings.reward == "outcome":
+        paid, mask = right.copy(), np.ones(len(pairs), bool)
+    else:
+        by_token = np.zeros(samples.mask.shape)
+        for row, pair in zip(by_token, pairs, strict=True):
+            steps = task.step_rewards(*pair)
+            row[: len(steps)] = steps
+        paid, mask = by_token.sum(1), np.ones(len(pairs), bool)
+        by_token = by_token if settings.reward == "steps" else None
+    extra = settings.algorithm.penalties(samples.mask.sum(1).cpu().numpy(), task.answer_length + 1)
+    if by_token is not None:
+        by_token[np.arange(len(by_token)), samples.mask.sum(1).cpu().numpy() - 1] += extra
+    return paid + extra, mask, by_token
+
+
+def _number(value, prompt, completion):
+    """A reward that a reader's own function gave."""
+    try:
+        return _checks.number("reward", value)
+    except ValueError as error:
+        raise ValueError(
+            f"{error} That was for prompt {prompt!r} and completion {completion!r}. Return None for a "
+            "completion that cannot be scored."
+        ) from None
+
+
+def _only(part, keep):
+    """Those prompts alone."""
+    if keep.all():
+        return part
+    rows = np.repeat(keep, part.rewards.shape[1])
+    some = torch.from_numpy(rows).to(part.prompts.device)
+    return Rollouts(
+        [text for text, kept in zip(part.texts, keep, strict=True) if kept],
+        part.prompts[torch.from_numpy(keep).to(part.prompts.device)],
+        sampling.Samples(*(column[some] for column in part.samples)),
+        [answer for answer, kept in zip(part.answers, rows, strict=True) if kept],
+        part.right[keep],
+        part.rewards[keep],
+        None if part.token_rewards is None else part.token_rewards[rows],
+        part.mask[keep],
+        None if part.ref_logprobs is None else part.ref_logprobs[some],
+        part.drawn,
+    )
+
+
+def _joined(parts, drawn):
+    if len(parts) == 1:
+        return parts[0]._replace(drawn=drawn)
+    columns = list(zip(*parts, strict=True))
+    texts, answers = sum(columns[0], []), sum(columns[3], [])
+    samples = sampling.Samples(*(torch.cat(column) for column in zip(*columns[2], strict=True)))
+    right, rewards, mask = (np.concatenate(columns[i]) for i in (4, 5, 7))
+    token_rewards = None if columns[6][0] is None else np.concatenate(columns[6])
+    ref = None if columns[8][0] is None else torch.cat(columns[8])
+    return Rollouts(
+        texts, torch.cat(columns[1]), samples, answers, right, rewards, token_rewards, mask, ref, drawn
+    )
+
+
+def weights(algorithm, rollouts):
+    """The advantages of a step, for an algorithm without a critic.
+
+    Args:
+      algorithm: algorithms.Algorithm.
+      rollouts: Rollouts.
+
+    Returns:
+      (N, T) on the rollouts' device, in the precision of the log-probabilities: the same number for
+        every token of a completion; with rewards of tokens, that of the reward to go, compared at each
+        place with the rest of the group.
+
+    Source: Sutton et al. 1999 (policy gradient theorem) for rewards of tokens.
+    """
+    logprobs = rollouts.samples.logprobs
+    if rollouts.token_rewards is None:
+        found = algorithm.advantages(charged(algorithm, rollouts), rollouts.mask).reshape(-1, 1)
+        found = np.broadcast_to(found, logprobs.shape)
+    else:
+        group = rollouts.rewards.shape[1]
+        to_go = returns.reward_to_go(token_rewards(algorithm, rollouts))  # (N, T)
+        places = to_go.reshape(-1, group, to_go.shape[1]).swapaxes(1, 2)  # (B, T, G)
+        found = algorithm.advantages(places).swapaxes(1, 2).reshape(to_go.shape)
+    return torch.tensor(found).to(logprobs)
+
+
+def charged(algorithm, rollouts):
+    """(B, G) rewards, less what a KL in the reward costs."""
+    if not _charges(algorithm):
+        return rollouts.rewards
+    return rollouts.rewards - _cost(algorithm, rollouts).sum(1).reshape(rollouts.rewards.shape)
+
+
+def token_rewards(algorithm, rollouts):
+    """(N, T) rewards of tokens: where one is paid for all, with the last; less what a KL costs."""
+    rewards, mask = rollouts.token_rewards, rollouts.samples.mask.cpu().numpy()
+    if rewards is None:
+        rewards = np.zeros(mask.shape)
+        rewards[np.arange(len(mask)), mask.sum(1) - 1] = rollouts.rewards.reshape(-1)
+    return rewards - _cost(algorithm, rollouts) if _charges(algorithm) else rewards
+
+
+def _charges(algorithm):
+    return algorithm.kl > 0 and algorithm.kl_where == "reward"
+
+
+def _cost(algorithm, rollouts):
+    """(N, T) of every token."""
+    samples = rollouts.samples
+    each = kl.estimate(samples.logprobs, rollouts.ref_logprobs, algorithm.kl_kind, samples.mask)
+    return algorithm.kl * each.cpu().numpy().astype(float)

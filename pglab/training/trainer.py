@@ -1,0 +1,143 @@
+"""The loop: draw, verify, weigh, step; one row of the panel each time."""
+
+import time
+
+import torch
+
+from pglab import diagnostics, lm, tasks
+from pglab.training import plans
+from pglab.training.rollouts import collect
+from pglab.training.unfinished import Unfinished
+from pglab.training.update import Update
+
+# The panel, in the order of its columns; every one is a number.
+PANEL = (
+    "step", "samples", "seconds", "reward", "right", "length", "finished", "entropy", "zero_std",
+    "advantage_mean", "advantage_std", "grad_norm", "grad_noise", "clip_fraction", "kl", "kl_ref",
+)  # fmt: skip
+
+
+class Trainer(Unfinished):
+    """A policy that learns from its own completions. Iterate over it: each step gives a row of the panel.
+
+        for row in Trainer(plan("addition")):
+            print(row["reward"])
+
+    Args:
+      settings: PostTraining.
+      device: torch.device, or a name as for ``lm.choose_device``.
+      kept: path of the unfinished run; None keeps nothing.
+      progress: whether ``finish`` shows a bar.
+      reward: function (prompt, completion) -> number, or None where it cannot be scored; in place of the
+        reward that the settings name.
+      model: lm.SmallLM to start from, which is changed; None loads the checkpoint.
+      task: tasks.Task in place of the one that the settings name.
+
+    Raises:
+      ValueError: an unknown checkpoint or device; a model whose context is too short; a run of other
+        settings under ``kept``.
+    """
+
+    def __init__(
+        self, settings, device="cpu", kept=None, progress=False, *, reward=None, model=None, task=None
+    ):
+        super().__init__(settings, lm.choose_device(str(device)), kept, progress)
+        self.task, self.reward = tasks.named(settings.task) if task is None else task, reward
+        self.policy = lm.load(plans.start_of(settings), self.device) if model is None else model
+        plans.reach(self.policy, settings)
+        algorithm = settings.algorithm
+        self.reference = None
+        if algorithm.kl:
+            self.reference = copy_of(self.policy)
+        self.value = None
+        if algorithm.weight == "critic":
+            self.value = torch.nn.Linear(self.policy.shape["width"], 1).to(self.device)
+            torch.nn.init.zeros_(self.value.weight), torch.nn.init.zeros_(self.value.bias)
+        parts = {"policy": self.policy} | ({} if self.value is None else {"value": self.value})
+        self.model = torch.nn.ModuleDict(parts)
+        self.optimisers = [torch.optim.Adam(self.model.parameters(), settings.learning_rate, fused=True)]
+        self.rollouts = None  # of the last step
+        self.go_on()
+
+    def __iter__(self):
+        while self.step < self.settings.total:
+            yield self.advance()
+
+    def advance(self):
+        """One step.
+
+        Returns:
+          The row of the panel, a dictionary with the names of ``PANEL``. What it says of rewards,
+          lengths and entropy is about the policy *before* the update.
+
+        Raises:
+          ValueError: as ``collect`` and ``Update.run``; the policy may then hold part of a step.
+        """
+        began, settings = time.perf_counter(), self.settings
+        for group in self.optimisers[0].param_groups:
+            group["lr"] = settings.learning_rate * min((self.step + 1) / max(settings.warmup, 1), 1)
+        self.rollouts = collect(self.policy, self.task, settings, self.step, self.reward, self.reference)
+        update = Update(self.policy, self.value, self.optimisers[0], settings, self.rollouts)
+        seen = update.run()
+        self.seconds += time.perf_counter() - began
+        before = self.rows[-1]["samples"] if self.rows else 0
+        counts = {"step": self.step, "samples": before + self.rollouts.drawn, "seconds": self.seconds}
+        row = counts | panel(self.rollouts, update.weights) | seen
+        self.rows.append({name: row[name] for name in PANEL})
+        self.step += 1
+        return self.rows[-1]
+
+    def several(self):
+        self.advance()
+        return 1
+
+    def postfix(self):
+        """The mean reward and length of the last step."""
+        row = self.rows[-1]
+        return {"reward": f"{row['reward']:.2f}", "length": f"{row['length']:.1f}"}
+
+    def column(self, name):
+        """One column of the panel, a list with a number for each step so far."""
+        return [row[name] for row in self.rows]
+
+
+def copy_of(model):
+    """A model with the same weights, which stays as it is."""
+    other = lm.SmallLM(**model.shape).to(model.device, model.norm.weight.dtype)
+    other.load_state_dict(model.state_dict())
+    return other.requires_grad_(False)
+
+
+def panel(rollouts, weights):
+    """What one look at the rollouts says.
+
+    Args:
+      rollouts: Rollouts.
+      weights: (N, T) advantages.
+
+    Returns:
+      a dictionary: means over completions of "reward" (of those that could be scored), "right",
+      "length", "finished"; "entropy" over tokens; "zero_std" over groups; mean and deviation of the
+      advantages over completions (where each token has its own, over tokens); "kl_ref" to the model
+      before training, a mean over tokens of k3, NaN where nobody asked.
+    """
+    samples, mask = rollouts.samples, rollouts.samples.mask
+    tokens = mask.sum()
+    seen = weights[mask]
+    if bool((weights == weights[:, :1]).logical_or(~mask).all()):
+        seen = weights[:, 0]
+    kl_ref = float("nan")
+    if rollouts.ref_logprobs is not None:
+        d = samples.logprobs - rollouts.ref_logprobs
+        kl_ref = float(torch.where(mask, (-d).exp() - 1 + d, 0.0).sum() / tokens)
+    return {
+        "reward": float(rollouts.rewards[rollouts.mask].mean()) if rollouts.mask.any() else 0.0,
+        "right": float(rollouts.right.mean()),
+        "length": float(tokens / len(mask)),
+        "finished": float(samples.finished.float().mean()),
+        "entropy": float(samples.entropies.sum() / tokens),
+        "zero_std": diagnostics.zero_std_fraction(rollouts.rewards, rollouts.mask),
+        "advantage_mean": float(seen.mean()),
+        "advantage_std": float(seen.std(correction=0)),
+        "kl_ref": kl_ref,
+    }

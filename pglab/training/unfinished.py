@@ -1,0 +1,114 @@
+"""A run that can be stopped at any moment and gone on with: what pretraining and post-training share."""
+
+import copy
+import time
+
+import torch
+from tqdm.auto import tqdm
+
+from pglab.lm.devices import words
+from pglab.training import state
+
+KEEP = 20.0  # seconds between two states on disk
+
+
+class Unfinished:
+    """A model on its way, with the copy of it that an interrupt leaves behind.
+
+    A subclass makes ``model`` and ``optimisers``, calls ``go_on``, and has ``several``: some steps, which
+    returns how many it took, and ``postfix``: what stands behind the bar.
+
+    Args:
+      settings: Pretraining or PostTraining.
+      device: torch.device.
+      kept: path of the unfinished run; None keeps nothing.
+      progress: whether a bar is shown.
+    """
+
+    def __init__(self, settings, device, kept=None, progress=True):
+        self.settings, self.device, self.kept, self.progress = settings, device, kept, progress
+        self.step, self.rows, self.seconds, self.good = 0, [], 0.0, None
+
+    @property
+    def marks(self):
+        """What must be the same to go on with a state, beside the settings."""
+        return {
+            "device": words(self.device),
+            "threads": torch.get_num_threads(),
+            "torch": str(torch.__version__),
+        }
+
+    def go_on(self):
+        """Takes up the unfinished run, if one lies there.
+
+        Raises:
+          ValueError: a run of other settings lies there.
+        """
+        found = self._found()
+        if found is None:
+            return self.remember()
+        different = self._different(found)
+        if different:
+            raise ValueError(
+                f"{self.kept.name} is an unfinished run with {different}. "
+                "Go on with it as it was started, or forget it with --fresh (from Python: delete the file)."
+            )
+        self.model.load_state_dict(found["model"])
+        for optimiser, saved in zip(self.optimisers, found["optimisers"], strict=True):
+            optimiser.load_state_dict(saved)
+        self.step, self.rows, self.seconds = found["step"], found["rows"], found["seconds"]
+        self.say(f"Going on from step {self.step:,} of {self.settings.total:,}.")
+        self.remember()
+
+    def _found(self):
+        try:
+            return None if self.kept is None else state.read(self.kept)
+        except ValueError as error:
+            self.say(f"{error} Starting afresh.")
+
+    def _different(self, found):
+        marks, mine = found["marks"], self.marks
+        others = [
+            f"{name} {marks.get(name)}, not {mine[name]}" for name in mine if marks.get(name) != mine[name]
+        ]
+        return ", ".join(filter(None, [self.settings.differences(found["settings"]), *others]))
+
+    def say(self, sentence):
+        tqdm.write(sentence)
+
+    def remember(self):
+        """Holds a copy of the run as it is now: an interrupt in the middle of a step must not be kept."""
+        self.good = {
+            "settings": self.settings.as_dict(),
+            "marks": self.marks,
+            "step": self.step,
+            "rows": list(self.rows),
+            "seconds": self.seconds,
+            "model": copy.deepcopy(self.model.state_dict()),
+            "optimisers": copy.deepcopy([optimiser.state_dict() for optimiser in self.optimisers]),
+        }
+
+    def write(self):
+        """Writes what is remembered to disk, and says in words what lies there now."""
+        if self.kept is None:
+            return "Nothing is kept."
+        state.write(self.kept, self.good)
+        return f"It is kept in {self.kept.name}: the same command goes on from there."
+
+    def finish(self):
+        """Runs all steps that are left."""
+        written = time.perf_counter()
+        with tqdm(
+            total=self.settings.total,
+            initial=self.step,
+            disable=not self.progress,
+            desc=self.settings.task,
+            unit="step",
+        ) as bar:
+            while self.step < self.settings.total:
+                bar.update(self.several())
+                bar.set_postfix(self.postfix(), refresh=False)
+                self.remember()
+                if time.perf_counter() - written > KEEP and self.step < self.settings.total:
+                    self.write()
+                    written = time.perf_counter()

@@ -1,0 +1,182 @@
+"""One update: the gradient of an algorithm's loss on a batch of rollouts, and what is seen on the way."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from pglab import advantages, diagnostics, logprobs, returns, sampling
+from pglab.training import rollouts as rollout
+
+
+class Part(NamedTuple):
+    """The rows that one micro-batch reads: n of the N of the batch."""
+
+    rows: torch.Tensor  # (n,) numbers of the rows
+    prompts: torch.Tensor  # (b, P) those prompts alone that have such rows
+    owners: torch.Tensor  # (n,) which of these
+    width: int  # tokens of the longest of these completions
+
+
+def split(rollouts, settings, weights):
+    """Which rows are read together.
+
+    Prompts are dealt out whole, so that a group stays in one micro-batch. A row whose every advantage
+    is 0 adds exactly nothing to the gradient of a loss without KL and critic: it is not read.
+
+    Args:
+      rollouts: Rollouts.
+      settings: PostTraining.
+      weights: (N, T) advantages; None with a critic.
+
+    Returns:
+      a list of Part, one for each micro-batch; a micro-batch without rows has n = 0.
+
+    Source: Yu et al. 2025 (DAPO), section 3.2 (such groups carry no gradient).
+    """
+    mask, owners = rollouts.samples.mask.cpu(), rollouts.owners
+    used = torch.ones(len(owners), dtype=torch.bool)
+    if weights is not None and settings.algorithm.skips:
+        used = (weights.cpu() != 0).logical_and(mask).any(1)
+    parts = []
+    for prompts in np.array_split(np.arange(len(rollouts.texts)), settings.micro_batches):
+        rows = (used & torch.isin(owners, torch.from_numpy(prompts))).nonzero()[:, 0]
+        here, which = owners[rows].unique(return_inverse=True)
+        width = int(mask[rows].sum(1).max()) if len(rows) else 0
+        device = rollouts.prompts.device
+        parts.append(Part(rows.to(device), rollouts.prompts[here.to(device)], which.to(device), width))
+    return parts
+
+
+class Update:
+    """The updates on one batch: ``settings.epochs`` steps of the optimiser.
+
+    Args:
+      model: lm.SmallLM.
+      value: a torch.nn.Linear from the model's width to 1, the critic's head; None without a critic.
+      optimiser: of both.
+      settings: PostTraining.
+      rollouts: Rollouts.
+    """
+
+    def __init__(self, model, value, optimiser, settings, rollouts):
+        self.model, self.value, self.optimiser, self.settings = model, value, optimiser, settings
+        self.rollouts, self.algorithm = rollouts, settings.algorithm
+        self.parameters = [p for group in optimiser.param_groups for p in group["params"]]
+        self.old = torch.zeros_like(rollouts.samples.logprobs)  # (N, T) before the first step
+        self.targets = self.old_values = None
+        if value is None:
+            self.weights = rollout.weights(self.algorithm, rollouts)
+        else:
+            self.weights = self.judge()
+        self.parts = split(rollouts, settings, None if value is not None else self.weights)
+        self.whole = self.algorithm.denominator(rollouts.samples.mask)
+
+    @torch.no_grad()
+    def judge(self):
+        """(N, T) advantages from the critic, which sees every beginning of every answer."""
+        samples = self.rollouts.samples
+        states = sampling.states(self.model, self.rollouts.prompts, samples.tokens)
+        values = self.value(states)[..., 0].where(samples.mask, 0.0).double().cpu().numpy()
+        rewards, mask = rollout.token_rewards(self.algorithm, self.rollouts), samples.mask.cpu().numpy()
+        found = returns.gae(rewards, values, 1.0, self.algorithm.lam, mask=mask)
+        self.targets = torch.tensor(found + values).to(samples.logprobs)
+        self.old_values = torch.tensor(values).to(samples.logprobs)
+        if self.algorithm.whiten:
+            found = advantages.whiten(found, mask=mask)
+        return torch.tensor(found).to(samples.logprobs)
+
+    def run(self):
+        """All steps on this batch.
+
+        Returns:
+          a dictionary: "grad_norm" and "grad_noise" of the first step's gradient, "clip_fraction" and
+          "kl" seen in the last, "value_error" of the critic before the first.
+        """
+        seen = {"grad_norm": 0.0, "grad_noise": math.nan, "clip_fraction": 0.0, "kl": 0.0}
+        if not any(len(part.rows) for part in self.parts):
+            return seen  # nothing to learn from: nothing moves, the optimiser's momentum neither
+        for epoch in range(self.settings.epochs):
+            gradients = self.gradient(epoch, seen)
+            norm = torch.nn.utils.clip_grad_norm_(self.parameters, self.settings.grad_clip or math.inf)
+            norm = float(norm)
+            if not math.isfinite(norm):
+                raise ValueError(
+                    f"the gradient is {norm}; it must be finite. A smaller learning_rate, or rewards of "
+                    "moderate size, may help."
+                )
+            if epoch == 0:
+                seen["grad_norm"] = norm
+                if gradients is not None:
+                    seen["grad_noise"] = diagnostics.gradient_noise(gradients)[1]
+            self.optimiser.step()
+        return seen
+
+    def gradient(self, epoch, seen):
+        """Leaves the gradient of the whole batch in the parameters; returns (M, D) of its parts, M > 1."""
+        self.optimiser.zero_grad(set_to_none=True)
+        before, each, clipped, distance = None, [], 0, 0.0
+        for part in self.parts:
+            if len(part.rows):
+                loss, found = self.loss(part, epoch)
+                loss.backward()
+                clipped, distance = clipped + found[0], distance + found[1]
+            if len(self.parts) > 1:
+                now = self.flat()
+                each.append(now if before is None else now - before)
+                before = now
+        tokens = max(int(self.rollouts.samples.mask.sum()), 1)
+        seen["clip_fraction"], seen["kl"] = clipped / tokens, distance / tokens
+        return torch.stack(each) if each else None
+
+    def flat(self):
+        """(D,) the gradient so far."""
+        parts = [torch.zeros_like(p) if p.grad is None else p.grad for p in self.parameters]
+        return torch.cat([part.flatten() for part in parts]).clone()
+
+    def loss(self, part, epoch):
+        """The part's share of the loss; and, of its tokens, how many are clipped and the sum of k3(old, new)."""
+        samples, rows, width = self.rollouts.samples, part.rows, part.width
+        tokens, mask = samples.tokens[rows, :width], samples.mask[rows, :width]
+        weights = self.weights[rows, :width]
+        states = sampling.states(self.model, part.prompts, tokens, part.owners)  # (n, width, d)
+        logits = self.model.head(states)
+        if self.settings.temperature != 1:
+            logits = logits / self.settings.temperature
+        new = logprobs.gather(logits, tokens)
+        old, seen = None, (0, 0.0)
+        if epoch == 0:
+            self.old[rows, :width] = new.detach()
+        else:
+            old = self.old[rows, :width]
+            seen = self.seen(new.detach(), old, weights, mask)
+        ref = self.rollouts.ref_logprobs
+        ref = ref[rows, :width] if ref is not None else None
+        loss = self.algorithm.loss(new, old, weights, mask, ref, self.whole)
+        if self.value is not None:
+            loss = loss + self.algorithm.value_weight * self.value_loss(states, rows, mask)
+        return loss, seen
+
+    def seen(self, new, old, weights, mask):
+        """Tokens that the clip holds, and the sum over tokens of an estimate of KL(old || new)."""
+        difference = torch.where(mask, new - old, 0.0)
+        distance = float((difference.exp() - 1 - difference).sum())
+        number = int(mask.sum())
+        if self.algorithm.ratio != "token" or self.algorithm.variant != "ppo":
+            return 0, distance
+        return diagnostics.clip_fraction(new, old, weights, mask, self.algorithm.clip) * number, distance
+
+    def value_loss(self, states, rows, mask):
+        """Half the squared error of the critic, a mean over the tokens of the whole batch.
+
+        With ``value_clip`` c the larger of two errors counts: that of the value, and that of the value
+        kept within c of what it was before the update.
+        """
+        width = mask.shape[1]
+        values, targets = self.value(states)[..., 0], self.targets[rows, :width]
+        error = (values - targets) ** 2
+        if self.algorithm.value_clip is not None:
+            old, c = self.old_values[rows, :width], self.algorithm.value_clip
+            error = torch.maximum(error, (old + (values - old).clamp(-c, c) - targets) ** 2)
+        return 0.5 * error.where(mask, 0.0).sum() / self.rollouts.samples.mask.sum()
