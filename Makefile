@@ -3,9 +3,10 @@
 #   make lab TORCH=cuda               torch with CUDA; TORCH_INDEX=... takes it from another index
 #   make test ARGS="-k bandit"        more for the tool behind the word
 #   make checkpoints DEVICE=cuda      the models in data/ again, on another device (auto, cpu, cuda, mps)
+#   make recordings ARGS=knobs        one of the recorded experiments again; without ARGS all of them
 # What is set on make's command line (TORCH, TORCH_INDEX, DEVICE) reaches make.py as environment variables.
 PYTHON ?= python3
-WORDS = help env lab test quick render bench drawings checkpoints lock clean
+WORDS = help env lab test quick render bench drawings checkpoints recordings lock clean
 
 .PHONY: $(WORDS)
 $(WORDS):

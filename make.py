@@ -301,6 +301,11 @@ def checkpoints(more):
     return run("-m", "pglab.training", "pretrain", *([] if one else ["--all"]), *device, *more)
 
 
+def recorded(more):
+    device = ["--device", os.environ["DEVICE"]] if os.environ.get("DEVICE") else []
+    return run("tools/recordings.py", *device, *more)
+
+
 def lock(more):
     with tempfile.TemporaryDirectory() as folder:
         uv = [str(python_in(Path(folder))), "-m", "uv", "pip", "compile", "--quiet", "--universal"]
@@ -325,7 +330,8 @@ def show_help(more):
     print("\n".join(f"  {word:11} {says}" for word, (says, _) in WORDS.items()))
     print('\nMore for the tool behind a word:  make test ARGS="-k bandit",  python make.py test -k bandit'
           "\nAnother Python, another torch:    make lab PYTHON=python3.12,  make lab TORCH=cuda (or cpu)"
-          "\nAnother device:                   make checkpoints DEVICE=cuda (or cpu, mps)")
+          "\nAnother device:                   make checkpoints DEVICE=cuda (or cpu, mps)"
+          "\nOne of the recordings:            make recordings ARGS=knobs,  python make.py recordings knobs")
     return 0
 
 
@@ -338,6 +344,7 @@ WORDS = {
     "bench": ("time what a reader waits for", lambda more: run("tools/bench.py", *more)),
     "drawings": ("make the committed drawings again", lambda more: run("tools/drawings.py", *more)),
     "checkpoints": ("pretrain the models in data/ again (minutes)", checkpoints),
+    "recordings": ("record the experiments in data/recordings/ again (an hour; a name: that one)", recorded),
     "env": ("make or complete .venv (the words above do so by themselves)", env),
     "lock": ("pin in requirements.lock the newest versions that pyproject.toml allows", lock),
     "clean": ("remove .venv and the caches, nothing of yours", clean),

@@ -179,26 +179,41 @@ def clip_fraction(logprobs, old_logprobs, advantages, mask, clip=(0.2, 0.2)):
       A number from 0 to 1; 0 where no token counts.
 
     Raises:
-      ValueError: shapes that differ.
+      ValueError: shapes that differ, a clip that ``losses.policy_loss`` would refuse.
 
     Source: Schulman et al. 2017 (PPO), equation 7; TRL 1.16, grpo_trainer.py (clip_ratio).
     """
-    logprobs = _arrays.floating("logprobs", logprobs, "numbers of shape (B, T)")
-    old = _arrays.floating("old_logprobs", old_logprobs, "numbers of shape (B, T)")
-    advantages = _arrays.floating("advantages", advantages, "numbers of shape (B,) or (B, T)")
-    if logprobs.ndim != 2 or old.shape != logprobs.shape:
-        raise ValueError(f"old_logprobs has shape {tuple(old.shape)}; it must be {tuple(logprobs.shape)}.")
-    if advantages.shape not in (logprobs.shape, logprobs.shape[:1]):
-        wanted = f"{tuple(logprobs.shape)} or {tuple(logprobs.shape[:1])}"
-        raise ValueError(f"advantages has shape {tuple(advantages.shape)}; it must be {wanted}.")
+    wanted = "numbers of shape (B, T)"
+    logprobs = _arrays.floating("logprobs", logprobs, wanted)
+    old = _arrays.like("old_logprobs", old_logprobs, logprobs, wanted)
+    advantages = _arrays.like("advantages", advantages, logprobs, "numbers of shape (B,) or (B, T)")
+    if logprobs.ndim != 2:
+        raise ValueError(f"logprobs has shape {tuple(logprobs.shape)}; it must be {wanted}.")
+    shape = tuple(logprobs.shape)
+    if tuple(old.shape) != shape:
+        raise ValueError(f"old_logprobs has shape {tuple(old.shape)}; it must be {shape}.")
+    if tuple(advantages.shape) not in (shape, shape[:1]):
+        raise ValueError(
+            f"advantages has shape {tuple(advantages.shape)}; it must be {shape} or {shape[:1]}."
+        )
     mask = _arrays.boolean("mask", mask, logprobs)
-    low, high = clip or (None, None)
+    low, high = _log_bounds(clip)
     up = advantages if advantages.ndim == 2 else advantages[:, None]
-    ratio = _arrays.namespace(logprobs).exp(_where(mask, logprobs - old, 0.0))
-    above = (up > 0) & (ratio > (math.inf if high is None else 1 + high))
-    below = (up < 0) & (ratio < (0.0 if low is None else 1 - low))
+    # Compared by their logarithms, as in the loss: no ratio overflows. Where the mask is False, 0.
+    log_ratio = _where(mask, logprobs, 0.0) - _where(mask, old, 0.0)
+    clipped = (up > 0) & (log_ratio > high) | (up < 0) & (log_ratio < low)
     number = int(mask.sum())
-    return int(((above | below) & mask).sum()) / number if number else 0.0
+    return int(clipped.sum()) / number if number else 0.0
+
+
+def _log_bounds(clip):
+    """log(1 - low) and log(1 + high); infinite where nothing is clipped."""
+    if clip is not None and (not isinstance(clip, (tuple, list)) or len(clip) != 2):
+        raise ValueError(f"clip is {clip!r}; it must be (low, high), or None.")
+    pairs = enumerate(clip or (None, None))
+    low, high = (None if c is None else _checks.number(f"clip[{i}]", c, low=0) for i, c in pairs)
+    least = -math.inf if low is None or low >= 1 else math.log(1 - low)
+    return least, math.inf if high is None else math.log(1 + high)
 
 
 def pass_at_k(n, c, k):

@@ -768,6 +768,16 @@ def test_show_takes_panels_and_figures(displayed):
     assert displayed[2][0] == bundle(matplotlib_figure())[0]
 
 
+def test_words_given_by_hand_stand_in_place_of_the_numbers(displayed):
+    figures.show(sample(), words="Both curves rise.")
+    ((picture, options),) = displayed
+    expected = bundle(sample())
+    assert picture["text/plain"] == "Picture: Both curves rise."
+    assert picture["image/png"] == expected[0]["image/png"]
+    about = expected[1]["image/png"] | {"alt": "Both curves rise."}
+    assert options["metadata"] == {"image/png": about} and options["raw"]
+
+
 def test_hostile_words_stay_words(displayed):
     figures.show(Panel(HOSTILE[0], [Bars([0], [1], HOSTILE[0])]))
     assert "<script" not in displayed[1][0]["text/html"]

@@ -16,9 +16,9 @@ HELPERS = ["_checks", "_arrays", "_masked", "_files"]
 ROOMS = [
     "environment", "bandit", "gaussian", "groups", "returns", "mdp", "advantages", "kl", "constraints", "steps",
     "logprobs", "losses", "lm", "sampling", "tasks", "oracle", "diagnostics", "algorithms", "training",
-    "museum", "figures", "sliders", "exercises",
+    "recordings", "museum", "figures", "sliders", "exercises",
 ]  # fmt: skip
-WITHOUT_TORCH = [*ROOMS[: ROOMS.index("kl") + 1], "figures", "sliders", "exercises"]
+WITHOUT_TORCH = [*ROOMS[: ROOMS.index("kl") + 1], "recordings", "figures", "sliders", "exercises"]
 BUILT = sorted(
     path.stem for path in PACKAGE.iterdir() if path.suffix == ".py" or path.joinpath("__init__.py").exists()
 )

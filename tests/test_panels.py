@@ -34,6 +34,29 @@ def test_runs_have_one_colour_and_one_word_for_each_name():
     assert [line.colour == COLOURS["dead"] for line in panel.marks] == [True, True, False]
     assert panel.marks[1].y.tolist() == [3, 2, 1] and panel.marks[1].x.tolist() == [0, 1, 2]
     assert (panel.x.label, panel.y.low, panel.y.high) == ("updates", -1, 4)
+    placed = figures.runs("t", {"dead": [[1, 2, 3], [3, 2, 1]]}, x=[0, 10, 30])
+    assert [line.x.tolist() for line in placed.marks] == [[0, 10, 30]] * 2
+
+
+def test_answers_stand_in_rows_below_their_questions_in_the_colour_of_their_verdict():
+    rows = {"before": [("2170", False), ("33", None)], "after": [("2270", True), ("33", 1.0)]}
+    panel = figures.answers("t", ["437+285=", "1+2="], rows, 500)
+    place = {(mark.x, mark.y): (mark.text, mark.colour) for mark in panel.marks}
+    assert place[0, 3] == ("437+285=", COLOURS["before"]) and place[1, 3][0] == "1+2="
+    assert place[0, 2] == ("2170", COLOURS["down"]) and place[1, 2] == ("33", COLOURS["before"])
+    assert place[0, 1] == ("2270", COLOURS["up"]) and place[1, 1] == ("33", COLOURS["up"])
+    assert [place[-0.7, y][0] for y in (2, 1)] == ["before", "after"] and len(place) == 8
+
+
+def test_a_run_is_watched_column_by_column():
+    rows = [{"samples": 256, "right": 0.25, "length": 5.0}, {"samples": 512, "right": 0.5, "length": 4.0}]
+    columns = {"right": ("right answers", 0, 1), "length": ("tokens", None, None)}
+    shown = figures.watch([rows, rows[:1]], columns, 1000)
+    assert [panel.title for panel in shown.panels] == ["right answers", "tokens"]
+    (first, second), (length, _) = (panel.marks for panel in shown.panels)
+    assert first.x.tolist() == [256, 512] and first.y.tolist() == [0.25, 0.5] and second.y.tolist() == [0.25]
+    assert length.y.tolist() == [5, 4] and first.colour == COLOURS["seed 0"] != second.colour
+    assert (shown.panels[0].x.high, shown.panels[0].y.high, shown.panels[1].y.high) == (1000, 1, None)
 
 
 def test_a_table_has_its_header_on_its_own_line(capsys):
@@ -56,7 +79,12 @@ def test_a_table_has_its_header_on_its_own_line(capsys):
         (lambda: figures.trails("t", {}), "paths is empty"),
         (lambda: figures.trails("t", {"a": ([1, 2], [1])}), "equally many"),
         (lambda: figures.runs("t", {}), "groups is empty"),
+        (lambda: figures.runs("t", {"a": [[1, 2]]}, x=[1]), "equally many"),
         (lambda: figures.runs("t", {"a": [1, 2]}), r"group 'a' has shape \(2,\)"),
+        (lambda: figures.watch([], {"right": ("t", 0, 1)}, 1), "empty"),
+        (lambda: figures.watch([[]], {"right": ("t", 0, 1)}, 1), "non-empty vector"),
+        (lambda: figures.answers("t", ["a"], {}), "rows is empty"),
+        (lambda: figures.answers("t", ["a"], {"r": []}), "row 'r' has 0 answers for 1 columns"),
         (lambda: figures.table("t", ("a",), {}), "rows is empty"),
         (lambda: figures.table("t", ("a",), {"r": [1, 2]}), "row 'r' has 2 numbers for 1 columns"),
         (lambda: figures.table("t", ("a",), {"r": ["x"]}), "row 'r'"),

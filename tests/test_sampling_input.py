@@ -77,7 +77,7 @@ SCORES = {
     "temperature 0": (score(TWO, TWO, 0), "temperature is 0"),
     "temperature NaN": (score(TWO, TWO, math.nan), "temperature is nan"),
     "prompts of floats": (score(TWO.double()), "prompts is torch.float64"),
-    "prompts out of range": (score(TWO + 30), "tokens holds whole numbers from 1 to 36"),
+    "prompts out of range": (score(TWO + 30), "tokens holds whole numbers from 31 to 36"),
     "one str": (score("123"), "texts is one str"),
 }  # fmt: skip
 

@@ -14,6 +14,7 @@ import subprocess
 import sys
 
 import bench_lm
+import bench_rl
 import lab
 import nbformat
 import numpy as np
@@ -26,6 +27,7 @@ from pglab.sliders import (
     credit_lab,
     critic_lab,
     estimator_atlas,
+    knob_lab,
     network_lab,
     noisy_step,
     one_step,
@@ -174,6 +176,7 @@ def bench_move():
         ("step_lab, baseline", step_lab(), {}, 5, "baseline", far),
         ("step_lab, distance", step_lab(), {}, 5, "distance", 6 * many),
         ("network_lab, size", network_lab(networks), {"weight": "GRPO"}, 2, "size", [5, 40, 13, 60, 31, 9]),
+        ("knob_lab, value", knob_lab(), {}, 5, "place", [1, 7, 3, 6, 2, 5]),
     ]
     for name, explorer, values, aim, slider, places in cases:
         explorer.move(**values)
@@ -237,6 +240,7 @@ def table(rows):
 def main(arguments):
     parts = [bench_trace, bench_groups, bench_import, bench_move]
     parts += [bench_lm.bench_sampling, bench_lm.bench_oracle, bench_lm.bench_pretraining]
+    parts += [bench_rl.bench_shares, bench_rl.bench_race]
     if "--no-browser" not in arguments:
         if lab.find_chromium():
             parts.append(bench_keys)

@@ -58,8 +58,8 @@ def normalise(notebook):
         kept = {name: cell.metadata[name] for name in KEPT_CELL_METADATA if name in cell.metadata}
         cell.metadata = nbformat.from_dict(kept)
         for output in cell.get("outputs", []):
-            # The picture stays; the id of a widget that no longer lives would only say "not found".
-            if "image/png" in output.get("data", {}):
+            # The picture or the words stay; the id of a widget that no longer lives would only say "not found".
+            if len(output.get("data", {})) > 1:
                 output.data.pop(WIDGET, None)
 
 

@@ -19,6 +19,7 @@ TITLES = {
     "5": "05 Critics",
     "6": "06 Constraints",
     "7": "07 Language models",
+    "8": "08 GRPO on a small model",
 }
 
 

@@ -155,4 +155,38 @@ LANGUAGE |= {
     for k, colour in enumerate((BLUE, VERMILLION, GREEN, PURPLE, OCHRE, INDIGO, CRIMSON, QUIET))
 }
 
-COLOURS = ESTIMATORS | STEP_WEIGHTS | ROLES | CONSTRAINTS | CRITICS | LANGUAGE
+# Post-training: who is compared with whom, and what is paid for.
+POST_TRAINING = {
+    "reinforce {0,1}": BLUE,
+    "reinforce {-1,0}": OCHRE,
+    "reinforce {1,2}": VERMILLION,
+    "rloo": INDIGO,
+    "dr_grpo": GREEN,
+    "ppo lam 1": BLUE,
+    "ppo lam 0.95": OCHRE,
+    "outcome": INK,
+    "process": OCHRE,
+    "steps": BLUE,
+    "paid": VERMILLION,
+    "truth": INK,
+    "worked": GREEN,
+    "predicted": VERMILLION,
+    "seen": BLUE,
+    "pass@1": BLUE,
+    "pass@64": PURPLE,
+    "entropy": OCHRE,
+    "rate 0.0001": OCHRE,
+    "rate 0.001": BLUE,
+    "rate 0.01": CRIMSON,
+}
+NAMES |= {
+    "reinforce {0,1}": "{0, 1}",
+    "reinforce {-1,0}": "{-1, 0}",
+    "reinforce {1,2}": "{1, 2}",
+    "rloo": "RLOO",
+    "dr_grpo": "Dr. GRPO",
+    "ppo lam 1": "lambda 1",
+    "ppo lam 0.95": "lambda 0.95",
+}
+
+COLOURS = ESTIMATORS | STEP_WEIGHTS | ROLES | CONSTRAINTS | CRITICS | LANGUAGE | POST_TRAINING

@@ -4,7 +4,7 @@ import numpy as np
 
 from pglab import _checks
 from pglab.figures import palette
-from pglab.figures.picture import Axis, Bars, Line, Panel, Points, Rule
+from pglab.figures.picture import Axis, Bars, Line, Panel, Picture, Points, Rule, Text
 
 
 def distribution(title, values, probability, x_label="", mean="", width=380):
@@ -61,21 +61,22 @@ def trails(title, paths, x_label="", y_label="", limits=(None, None, None, None)
     return Panel(title, marks, Axis(x_label, left, right), Axis(y_label, low, high), width, height)
 
 
-def runs(title, groups, x_label="", low=None, high=None, width=430):
+def runs(title, groups, x_label="", low=None, high=None, width=430, x=None):
     """A panel of repeated runs: thin lines, those of one name in one colour and named once.
 
     Args:
       title: what the panel shows.
       groups: {name: (K, n)} K runs of n numbers; colours and words as in ``curves``.
-      x_label: label of the horizontal axis, on which the numbers stand at 0, 1, 2, ...
+      x_label: label of the horizontal axis.
       low, high: limits of the vertical axis, found from the runs if left out.
       width: of the panel, in pixels.
+      x: (n,) where the numbers stand; None for 0, 1, 2, ...
 
     Returns:
       Panel.
 
     Raises:
-      ValueError: no groups; runs that are not a table of numbers.
+      ValueError: no groups; an x of another length; runs that are not a table of numbers.
     """
     if not groups:
         raise ValueError("groups is empty; give at least one, as {name: runs}.")
@@ -87,6 +88,71 @@ def runs(title, groups, x_label="", low=None, high=None, width=430):
             raise ValueError(f"group {name!r} has shape {several.shape}; it must be {wanted}.")
         words, colour = palette.NAMES.get(name, name), palette.COLOURS.get(name, palette.BLUE)
         lines += [
-            Line(np.arange(run.size), run, words * (k == 0), colour, width=1) for k, run in enumerate(several)
+            Line(np.arange(run.size) if x is None else x, run, words * (k == 0), colour, width=1)
+            for k, run in enumerate(several)
         ]
     return Panel(title, lines, Axis(x_label), Axis("", low, high), width)
+
+
+def answers(title, columns, rows, width=560):
+    """A panel of words in rows and columns: what a model wrote, right or wrong.
+
+    Args:
+      title: what the panel shows.
+      columns: n words, one above each column.
+      rows: {name: n pairs (words, right)}: right ones in blue, wrong ones in vermilion, and in grey
+        where right is None.
+      width: of the panel, in pixels.
+
+    Returns:
+      Panel.
+
+    Raises:
+      ValueError: no rows; a row with more or fewer pairs than columns.
+    """
+    if not rows:
+        raise ValueError("rows is empty; give at least one, as {name: pairs}.")
+    colour = {True: palette.BLUE, False: palette.VERMILLION, None: palette.QUIET}
+    marks = [Text(i, len(rows) + 1, word, palette.QUIET) for i, word in enumerate(columns)]
+    for place, (name, pairs) in zip(range(len(rows), 0, -1), rows.items(), strict=True):
+        if len(pairs) != len(columns):
+            raise ValueError(f"row {name!r} has {len(pairs)} answers for {len(columns)} columns.")
+        marks.append(Text(-0.7, place, name, palette.INK, "end"))
+        for i, (words, right) in enumerate(pairs):
+            marks.append(Text(i, place, words, colour[None if right is None else bool(right)]))
+    x = Axis("", -1.9, len(columns) - 0.4, ())
+    y = Axis("", 0.4, len(rows) + 1.6, ())
+    return Panel(title, marks, x, y, width, 80 + 26 * (len(rows) + 1))
+
+
+def watch(runs, columns, last, x="samples", width=330, height=190):
+    """A picture of training: a panel for each thing that is watched, a line for each run.
+
+    Args:
+      runs: lists of rows, a row a dictionary of numbers, as a ``training.Trainer`` has them; run k in
+        the colour of "seed k".
+      columns: {name in the rows: (title, lowest, highest)}; None for an end is found from the runs.
+      last: the right end of the horizontal axis, which so stays where it is while rows arrive.
+      x: name of the column that stands on it.
+      width, height: of each panel, in pixels.
+
+    Returns:
+      Picture.
+
+    Raises:
+      ValueError: no columns, no runs; a run without rows.
+    """
+    if not columns or not runs:
+        raise ValueError("columns or runs is empty; give at least one of each.")
+    panels = []
+    for name, (title, low, high) in columns.items():
+        lines = [
+            Line([row[x] for row in rows], [row[name] for row in rows], "", _seed_colour(k), width=1.4)
+            for k, rows in enumerate(runs)
+        ]
+        panels.append(Panel(title, lines, Axis(x, 0, last), Axis("", low, high), width, height))
+    return Picture(panels, " and ".join(title for title, _, _ in columns.values()))
+
+
+def _seed_colour(k):
+    return palette.COLOURS[f"seed {k % 8}"]

@@ -28,12 +28,14 @@ def bundle(picture):
     return data, {"image/png": {"width": width, "height": height, "alt": title}}
 
 
-def show(*what, title="", caption=""):
+def show(*what, title="", caption="", words=""):
     """Show a picture, and below it, folded away, the numbers it is made of.
 
     Args:
       what: one ``Picture``, one matplotlib ``Figure``, or one or more panels.
       title, caption: of the picture made from panels; a Picture or Figure has its own.
+      words: what can be seen, in one sentence that holds on every machine. It then stands in place of
+        the numbers: for what another processor may draw a little differently, as training in float32.
 
     Raises:
       ValueError: anything else.
@@ -46,8 +48,11 @@ def show(*what, title="", caption=""):
     if not panels and (title or caption):
         raise ValueError(f"title and caption are for panels; the {type(what[0]).__name__} must have its own.")
     data, metadata = bundle(Picture(what, title, caption) if panels else what[0])
+    if words:
+        data["text/plain"], metadata["image/png"]["alt"] = f"Picture: {words}", words
     display(data, metadata=metadata, raw=True)
-    show_words(data["text/plain"], "The numbers in this picture")
+    if not words:
+        show_words(data["text/plain"], "The numbers in this picture")
 
 
 def show_words(words, summary):

@@ -22,14 +22,15 @@ SUFFIX = ".safetensors"
 DTYPES = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
 
 
-def save(model, path, card=None, dtype=torch.float32):
-    """Write a model and its card, both or neither.
+def save(model, path, card=None, dtype=torch.float32, beside=None):
+    """Write a model and its card, all or nothing.
 
     Args:
       model: SmallLM.
       path: of the weights, ending in .safetensors; the card stands beside it and ends in .json.
       card: what else is known about the model, a dictionary for JSON.
       dtype: of the numbers in the file. float16 halves it; the model in memory stays as it is.
+      beside: {path: bytes} of other files that belong to them, written together with them.
 
     Returns:
       The card as written, with the shape, the number of parameters and "sha256".
@@ -50,7 +51,7 @@ def save(model, path, card=None, dtype=torch.float32):
         words = json.dumps(card, indent=2, ensure_ascii=False) + "\n"
     except TypeError as error:
         raise ValueError(f"card cannot be written ({error}); it must be a dictionary for JSON.") from error
-    _files.write_whole({path: data, path.with_suffix(".json"): words.encode()})
+    _files.write_whole({path: data, path.with_suffix(".json"): words.encode(), **(beside or {})})
     return card
 
 

@@ -93,7 +93,7 @@ def sample(
         every = logits.log_softmax(-1)
         chance = every.gather(-1, token[..., None])[..., 0]
         chances.append(chance.where(alive, 0.0))  # a product would make -inf behind the end a NaN
-        entropies.append(torch.special.entr(every.exp()).sum(-1) * alive)
+        entropies.append(torch.special.entr(every.exp()).sum(-1).where(alive, 0.0))
         tokens.append(token)
         masks.append(alive)
         alive = alive & (token != lm.END)

@@ -112,12 +112,13 @@ def _seen(steps, length, mask, owners):
 def _owners(owners, number, batch):
     if owners is None:
         group, rest = divmod(number, batch)
-        if rest or not group:
+        if rest:
             raise ValueError(f"{number} completions for {batch} prompts; each must have as many.")
         return torch.arange(batch).repeat_interleave(group)
-    owners = torch.as_tensor(owners)
+    wanted = f"{number} whole numbers from 0 to {batch - 1}, the prompt of each completion"
+    if not isinstance(owners, torch.Tensor):
+        owners = torch.tensor(_checks.real("owners", owners, wanted))
     whole = owners.dtype in (torch.int64, torch.int32)
     if owners.shape != (number,) or not whole or not bool(((owners >= 0) & (owners < batch)).all()):
-        wanted = f"{number} whole numbers from 0 to {batch - 1}, the prompt of each completion"
         raise ValueError(f"owners has shape {tuple(owners.shape)}, type {owners.dtype}; it must be {wanted}.")
     return owners.long()

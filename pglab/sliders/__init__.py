@@ -9,6 +9,8 @@ from pglab.sliders.controls import Choice, Slider
 from pglab.sliders.credit_lab import credit_lab
 from pglab.sliders.critic_lab import critic_lab
 from pglab.sliders.explorer import Explorer
+from pglab.sliders.knob_lab import knob_lab
+from pglab.sliders.live import Live
 from pglab.sliders.network_lab import network_lab
 from pglab.sliders.noisy_step import noisy_step
 from pglab.sliders.one_step import one_step
@@ -19,10 +21,12 @@ from pglab.sliders.variance_lab import variance_lab
 __all__ = [
     "Choice",
     "Explorer",
+    "Live",
     "Slider",
     "critic_lab",
     "credit_lab",
     "estimator_atlas",
+    "knob_lab",
     "network_lab",
     "noisy_step",
     "one_step",

@@ -4,7 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from pglab import algorithms, lm, tasks
+from pglab import _checks, algorithms, lm, tasks
 from pglab.training import state
 from pglab.training.evaluation import PROMPTS
 from pglab.training.plans import POST_TRAINED, REWARDS, plan
@@ -155,6 +155,8 @@ def run_algorithm(options):
     changes = {name: value for name in names if (value := getattr(options, name)) is not None}
     algorithm = algorithms.named(options.algorithm, **({} if options.kl is None else {"kl": options.kl}))
     settings = plan(options.task, algorithm, **changes)
+    if options.evaluate:
+        _checks.whole("evaluate", options.evaluate, low=2)
     seed = f"_seed{settings.seed}" if settings.seed else ""
     path = Path(options.out or f"runs/{settings.task}_{algorithm.name}{seed}.safetensors")
     if options.fresh:

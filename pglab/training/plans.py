@@ -20,8 +20,10 @@ class PostTraining:
       group_size: G, completions of each prompt.
       steps: batches that are drawn.
       epochs: updates on each batch. From the second on the ratio is no longer 1.
-      learning_rate: of Adam, reached after ``warmup`` steps and kept.
-      warmup: steps on which it rises in a straight line.
+      learning_rate: of Adam, its highest.
+      warmup: steps on which it rises to that in a straight line.
+      cool_down: share of the steps, at the end, on which it falls in a straight line towards 0; 0 keeps
+        it, 1 lets it fall all the way (the schedule that TRL takes by default).
       micro_batches: into how many parts a batch is split for its gradient; with two or more, the
         noise of the gradient is measured. The gradient is the same.
       grad_clip: the longest a gradient may be before it is shortened; 0 for any length.
@@ -47,6 +49,7 @@ class PostTraining:
     epochs: int = 2
     learning_rate: float = 1e-3
     warmup: int = 0
+    cool_down: float = 0.0
     micro_batches: int = 1
     grad_clip: float = 1.0
     temperature: float = 1.0
@@ -58,16 +61,23 @@ class PostTraining:
         if isinstance(self.algorithm, dict):
             self._set("algorithm", algorithms.Algorithm(**self.algorithm))
         self._set("algorithm", algorithms.named(self.algorithm))
+        self._set("start", str(self.start))
         low = dict(seed=0, warmup=0, room=0, prompts=1, group_size=1, steps=1, epochs=1, micro_batches=1)
         for name, least in low.items():
             self._set(name, _checks.whole(name, getattr(self, name), low=least))
         for name in ("learning_rate", "grad_clip", "temperature"):
             self._set(name, _checks.number(name, getattr(self, name), low=0))
+        self._set("cool_down", _checks.number("cool_down", self.cool_down, low=0, high=1))
         if self.temperature == 0:
             raise ValueError("temperature is 0.0; it must be above 0: greedy completions are all alike.")
         _checks.one_of("reward", self.reward, REWARDS)
         if self.reward != "outcome" and not hasattr(task, "step_rewards"):
             raise ValueError(f"reward is {self.reward!r}; it must be 'outcome' for {self.task}: no steps.")
+        if self.reward == "steps" and self.algorithm.ratio != "token":
+            raise ValueError(
+                f"reward is 'steps'; it must be 'outcome' or 'process' for {self.algorithm.name}, whose ratio "
+                "is one for a completion: its tokens cannot be paid apart."
+            )
         least = self.algorithm.smallest_group
         if self.group_size < least:
             raise ValueError(
@@ -86,6 +96,13 @@ class PostTraining:
     def total(self):
         """Steps of the whole run."""
         return self.steps
+
+    def rate(self, step):
+        """The learning rate of a step, counted from 0: what it is after that step's rise, before its fall."""
+        up = (step + 1) / self.warmup if step < self.warmup else 1.0
+        falling = self.cool_down * self.steps
+        left = (self.steps - step) / falling if falling and self.steps - step < falling else 1.0
+        return self.learning_rate * min(up, left)
 
     def longest(self, task):
         """Tokens of the longest completion, its end token included."""
@@ -113,7 +130,7 @@ def _differences(mine, other):
 POST_TRAINED = {
     "addition": PostTraining("addition"),
     "running_sum": PostTraining("running_sum", steps=20),
-    "countdown": PostTraining("countdown", steps=300, learning_rate=2e-4),
+    "countdown": PostTraining("countdown", steps=375, learning_rate=2e-4, cool_down=1.0),
     "countdown_solver": PostTraining("countdown_solver", steps=300, learning_rate=1e-4),
 }
 
@@ -144,9 +161,8 @@ def start_of(settings):
     return settings.start or settings.task
 
 
-def reach(model, settings):
+def reach(model, settings, task):
     """Refuses a model whose context is too short for what it may have to read."""
-    task = tasks.named(settings.task)
     needs, has = task.prompt_length + settings.longest(task) - 1, model.shape["context"]
     if needs > has or model.shape["vocabulary"] != len(lm.ALPHABET):
         raise ValueError(

@@ -1,6 +1,7 @@
 """Post-training: a model learns from rewards for its own completions, and becomes a checkpoint."""
 
 import json
+import math
 from contextlib import suppress
 from datetime import date
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import NamedTuple
 
 import torch
 
-from pglab import _checks, _files, lm
+from pglab import _checks, lm
 from pglab.lm.devices import words
 from pglab.training import plans
 from pglab.training import state as states
@@ -68,11 +69,12 @@ def post_train(
     """
     if prompts:
         prompts = _checks.whole("prompts", prompts, low=2)
+    threads = _checks.whole("threads", threads, low=1)
     device = lm.choose_device(device)
     path, kept = places(path, state)
     if path is not None:
         states.check_folder(path.with_suffix(".jsonl"))
-    with with_threads(_checks.whole("threads", threads, low=1)):
+    with with_threads(threads):
         run = Watched(settings, device, kept, progress, reward=reward)
         run.watch = watch
         try:
@@ -109,11 +111,11 @@ def _finished(run, path, prompts):
     scores = evaluate(model, run.task, prompts, seed=run.settings.seed) if prompts else None
     card = about(run, scores)
     if path is not None:
-        # JSON has no NaN: what was not measured is null.
-        rows = [{name: value if value == value else None for name, value in row.items()} for row in run.rows]
-        lines = "".join(json.dumps(row) + "\n" for row in rows)
-        _files.write_whole({path.with_suffix(".jsonl"): lines.encode()})
-        card = lm.save(model, path, card, dtype=torch.float16)
+        # JSON has no NaN and no infinity: what was not measured is null.
+        rows = [{k: v if math.isfinite(v) else None for k, v in row.items()} for row in run.rows]
+        lines = "".join(json.dumps(row, allow_nan=False) + "\n" for row in rows)
+        curve = {path.with_suffix(".jsonl"): lines.encode()}
+        card = lm.save(model, path, card, torch.float16, curve)
     return PostTrained(model, card, scores, run.rows)
 
 

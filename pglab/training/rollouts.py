@@ -25,6 +25,7 @@ class Rollouts(NamedTuple):
     mask: np.ndarray  # (B, G) False where a completion could not be scored
     ref_logprobs: torch.Tensor | None  # (N, T) under the model before training, where a KL is asked for
     drawn: int  # completions drawn to get these
+    every: "Rollouts | None" = None  # all of these, where dynamic sampling may have left some out
 
     @property
     def owners(self):
@@ -55,7 +56,7 @@ def collect(model, task, settings, step, reward=None, reference=None):
 
     Source: Yu et al. 2025 (DAPO), section 3.2 (dynamic sampling, where the algorithm has rounds).
     """
-    parts, drawn, found = [], 0, 0
+    parts, every, drawn, found = [], [], 0, 0
     rounds, wanted = settings.algorithm.rounds, settings.prompts
     for number in range(rounds):
         part = _one_round(model, task, settings, (step, number), reward, reference)
@@ -64,9 +65,11 @@ def collect(model, task, settings, step, reward=None, reference=None):
         keep[np.flatnonzero(keep)[max(wanted - found, 0) :]] = False  # enough is enough
         found += int(keep.sum())
         parts.append(_only(part, keep))
+        every.append(part)
         if found == wanted:
             break
-    return _joined(parts, drawn)
+    kept = _joined(parts, drawn)
+    return kept._replace(every=_joined(every, drawn)) if rounds > 1 else kept
 
 
 def _one_round(model, task, settings, key, reward, reference):
@@ -114,7 +117,7 @@ def _paid(task, settings, reward, pairs, right, samples):
         for row, pair in zip(by_token, pairs, strict=True):
             steps = task.step_rewards(*pair)
             row[: len(steps)] = steps
-        paid, mask = by_token.sum(1), np.ones(len(pairs), bool)
+        paid, mask = by_token.sum(1).round(12), np.ones(len(pairs), bool)
         by_token = by_token if settings.reward == "steps" else None
     extra = settings.algorithm.penalties(samples.mask.sum(1).cpu().numpy(), task.answer_length + 1)
     if by_token is not None:

@@ -127,7 +127,7 @@ PRETRAINED = {
     "addition": Pretraining("addition", steps=800),
     "running_sum": Pretraining("running_sum", steps=(300, 400)),
     "countdown": Pretraining(
-        "countdown", before="countdown_solver", steps=(7_000, 600), later=0.3, **COUNTDOWN
+        "countdown", before="countdown_solver", steps=(7_000, 600), later=0.03, **COUNTDOWN
     ),
     "countdown_solver": Pretraining("countdown_solver", steps=900, **COUNTDOWN),
 }

@@ -1,5 +1,6 @@
 """The loop: draw, verify, weigh, step; one row of the panel each time."""
 
+import math
 import time
 
 import torch
@@ -44,14 +45,14 @@ class Trainer(Unfinished):
         super().__init__(settings, lm.choose_device(str(device)), kept, progress)
         self.task, self.reward = tasks.named(settings.task) if task is None else task, reward
         self.policy = lm.load(plans.start_of(settings), self.device) if model is None else model
-        plans.reach(self.policy, settings)
+        plans.reach(self.policy, settings, self.task)
         algorithm = settings.algorithm
         self.reference = None
         if algorithm.kl:
             self.reference = copy_of(self.policy)
         self.value = None
         if algorithm.weight == "critic":
-            self.value = torch.nn.Linear(self.policy.shape["width"], 1).to(self.device)
+            self.value = torch.nn.Linear(self.policy.shape["width"], 1).to(self.policy.norm.weight)
             torch.nn.init.zeros_(self.value.weight), torch.nn.init.zeros_(self.value.bias)
         parts = {"policy": self.policy} | ({} if self.value is None else {"value": self.value})
         self.model = torch.nn.ModuleDict(parts)
@@ -75,7 +76,7 @@ class Trainer(Unfinished):
         """
         began, settings = time.perf_counter(), self.settings
         for group in self.optimisers[0].param_groups:
-            group["lr"] = settings.learning_rate * min((self.step + 1) / max(settings.warmup, 1), 1)
+            group["lr"] = settings.rate(self.step)
         self.rollouts = collect(self.policy, self.task, settings, self.step, self.reward, self.reference)
         update = Update(self.policy, self.value, self.optimisers[0], settings, self.rollouts)
         seen = update.run()
@@ -117,27 +118,29 @@ def panel(rollouts, weights):
 
     Returns:
       a dictionary: means over completions of "reward" (of those that could be scored), "right",
-      "length", "finished"; "entropy" over tokens; "zero_std" over groups; mean and deviation of the
-      advantages over completions (where each token has its own, over tokens); "kl_ref" to the model
-      before training, a mean over tokens of k3, NaN where nobody asked.
+      "length", "finished"; "entropy" over tokens; "zero_std" over groups; "kl_ref" to the model before
+      training, a mean over tokens of k3, NaN where nobody asked. All of these count everything that
+      was drawn, also what dynamic sampling left out. Mean and deviation of the advantages over the
+      completions that were kept (where each token has its own, over tokens), NaN without any.
     """
+    seen = weights[rollouts.samples.mask]
+    if bool((weights == weights[:, :1]).logical_or(~rollouts.samples.mask).all()):
+        seen = weights[:, 0]
+    rollouts = rollouts.every or rollouts
     samples, mask = rollouts.samples, rollouts.samples.mask
     tokens = mask.sum()
-    seen = weights[mask]
-    if bool((weights == weights[:, :1]).logical_or(~mask).all()):
-        seen = weights[:, 0]
-    kl_ref = float("nan")
+    kl_ref = math.nan
     if rollouts.ref_logprobs is not None:
         d = samples.logprobs - rollouts.ref_logprobs
         kl_ref = float(torch.where(mask, (-d).exp() - 1 + d, 0.0).sum() / tokens)
     return {
-        "reward": float(rollouts.rewards[rollouts.mask].mean()) if rollouts.mask.any() else 0.0,
+        "reward": float(rollouts.rewards[rollouts.mask].mean()) if rollouts.mask.any() else math.nan,
         "right": float(rollouts.right.mean()),
         "length": float(tokens / len(mask)),
         "finished": float(samples.finished.float().mean()),
         "entropy": float(samples.entropies.sum() / tokens),
         "zero_std": diagnostics.zero_std_fraction(rollouts.rewards, rollouts.mask),
-        "advantage_mean": float(seen.mean()),
-        "advantage_std": float(seen.std(correction=0)),
+        "advantage_mean": float(seen.mean()) if len(seen) else math.nan,
+        "advantage_std": float(seen.std(correction=0)) if len(seen) else math.nan,
         "kl_ref": kl_ref,
     }

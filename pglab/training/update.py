@@ -77,9 +77,13 @@ class Update:
     def judge(self):
         """(N, T) advantages from the critic, which sees every beginning of every answer."""
         samples = self.rollouts.samples
+        scored = torch.from_numpy(self.rollouts.mask).reshape(-1, 1).to(samples.mask.device)
+        self.judged = samples.mask & scored  # (N, T) tokens that the critic learns from
+        if not self.rollouts.texts:
+            return torch.zeros_like(samples.logprobs)
         states = sampling.states(self.model, self.rollouts.prompts, samples.tokens)
         values = self.value(states)[..., 0].where(samples.mask, 0.0).double().cpu().numpy()
-        rewards, mask = rollout.token_rewards(self.algorithm, self.rollouts), samples.mask.cpu().numpy()
+        rewards, mask = rollout.token_rewards(self.algorithm, self.rollouts), self.judged.cpu().numpy()
         found = returns.gae(rewards, values, 1.0, self.algorithm.lam, mask=mask)
         self.targets = torch.tensor(found + values).to(samples.logprobs)
         self.old_values = torch.tensor(values).to(samples.logprobs)
@@ -91,8 +95,9 @@ class Update:
         """All steps on this batch.
 
         Returns:
-          a dictionary: "grad_norm" and "grad_noise" of the first step's gradient, "clip_fraction" and
-          "kl" seen in the last, "value_error" of the critic before the first.
+          a dictionary: "grad_norm" and "grad_noise" of the first step's gradient; of the last,
+          "clip_fraction", over all tokens, and "kl", how far the policy has moved, a mean over the
+          tokens that were read.
         """
         seen = {"grad_norm": 0.0, "grad_noise": math.nan, "clip_fraction": 0.0, "kl": 0.0}
         if not any(len(part.rows) for part in self.parts):
@@ -116,18 +121,19 @@ class Update:
     def gradient(self, epoch, seen):
         """Leaves the gradient of the whole batch in the parameters; returns (M, D) of its parts, M > 1."""
         self.optimiser.zero_grad(set_to_none=True)
-        before, each, clipped, distance = None, [], 0, 0.0
+        before, each, total = None, [], np.zeros(3)
         for part in self.parts:
             if len(part.rows):
                 loss, found = self.loss(part, epoch)
                 loss.backward()
-                clipped, distance = clipped + found[0], distance + found[1]
+                total += found
             if len(self.parts) > 1:
                 now = self.flat()
                 each.append(now if before is None else now - before)
                 before = now
         tokens = max(int(self.rollouts.samples.mask.sum()), 1)
-        seen["clip_fraction"], seen["kl"] = clipped / tokens, distance / tokens
+        clipped, distance, read = total.tolist()
+        seen["clip_fraction"], seen["kl"] = clipped / tokens, distance / max(read, 1)
         return torch.stack(each) if each else None
 
     def flat(self):
@@ -136,7 +142,7 @@ class Update:
         return torch.cat([part.flatten() for part in parts]).clone()
 
     def loss(self, part, epoch):
-        """The part's share of the loss; and, of its tokens, how many are clipped and the sum of k3(old, new)."""
+        """The part's share of the loss, and what ``seen`` says of it."""
         samples, rows, width = self.rollouts.samples, part.rows, part.width
         tokens, mask = samples.tokens[rows, :width], samples.mask[rows, :width]
         weights = self.weights[rows, :width]
@@ -145,7 +151,7 @@ class Update:
         if self.settings.temperature != 1:
             logits = logits / self.settings.temperature
         new = logprobs.gather(logits, tokens)
-        old, seen = None, (0, 0.0)
+        old, seen = None, (0, 0.0, 0)
         if epoch == 0:
             self.old[rows, :width] = new.detach()
         else:
@@ -155,28 +161,30 @@ class Update:
         ref = ref[rows, :width] if ref is not None else None
         loss = self.algorithm.loss(new, old, weights, mask, ref, self.whole)
         if self.value is not None:
-            loss = loss + self.algorithm.value_weight * self.value_loss(states, rows, mask)
+            loss = loss + self.algorithm.value_weight * self.value_loss(states, rows)
         return loss, seen
 
     def seen(self, new, old, weights, mask):
-        """Tokens that the clip holds, and the sum over tokens of an estimate of KL(old || new)."""
+        """Tokens that the clip holds, the sum over tokens of an estimate of KL(old || new), and their number."""
         difference = torch.where(mask, new - old, 0.0)
         distance = float((difference.exp() - 1 - difference).sum())
         number = int(mask.sum())
         if self.algorithm.ratio != "token" or self.algorithm.variant != "ppo":
-            return 0, distance
-        return diagnostics.clip_fraction(new, old, weights, mask, self.algorithm.clip) * number, distance
+            return 0, distance, number
+        share = diagnostics.clip_fraction(new, old, weights, mask, self.algorithm.clip)
+        return share * number, distance, number
 
-    def value_loss(self, states, rows, mask):
-        """Half the squared error of the critic, a mean over the tokens of the whole batch.
+    def value_loss(self, states, rows):
+        """Half the squared error of the critic, a mean over the tokens of all completions that could be scored.
 
         With ``value_clip`` c the larger of two errors counts: that of the value, and that of the value
         kept within c of what it was before the update.
         """
-        width = mask.shape[1]
+        width = states.shape[1]
         values, targets = self.value(states)[..., 0], self.targets[rows, :width]
         error = (values - targets) ** 2
         if self.algorithm.value_clip is not None:
             old, c = self.old_values[rows, :width], self.algorithm.value_clip
             error = torch.maximum(error, (old + (values - old).clamp(-c, c) - targets) ** 2)
-        return 0.5 * error.where(mask, 0.0).sum() / self.rollouts.samples.mask.sum()
+        judged = self.judged[rows, :width]
+        return 0.5 * error.where(judged, 0.0).sum() / self.judged.sum().clamp(min=1)

@@ -1,6 +1,6 @@
 """Usual wrong answers to every exercise: (exercise, answer, words that its hint must hold)."""
 
-from mistakes import nb00, nb01, nb02, nb03, nb04, nb05, nb06, nb07
+from mistakes import nb00, nb01, nb02, nb03, nb04, nb05, nb06, nb07, nb08
 
 MISTAKES = [
     *nb00.MISTAKES,
@@ -11,4 +11,5 @@ MISTAKES = [
     *nb05.MISTAKES,
     *nb06.MISTAKES,
     *nb07.MISTAKES,
+    *nb08.MISTAKES,
 ]

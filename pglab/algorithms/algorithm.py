@@ -1,17 +1,13 @@
-"""The registry: each algorithm is a frozen configuration, and the configuration is what runs.
+"""One algorithm: a weight, a constraint and a denominator, in the open."""
 
-Two branches meet in a policy gradient: a weight on every token's score (who is compared with whom), and
-a constraint on the step (ratio, clip, KL). A third choice, easily missed, is the denominator. ``Algorithm``
-spells them out; ``advantages`` and ``loss`` are all that a training loop needs of it.
-"""
-
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 
 import numpy as np
 import torch
 
 from pglab import _checks, advantages, kl, losses
 from pglab.tasks.length import overlong_penalty
+from pglab.tasks.task import settle
 
 WEIGHTS = ("constant", "batch_mean", "leave_one_out", "grpo", "max_rl", "leave_one_out_std", "critic")
 PLACES = ("loss", "reward")
@@ -76,17 +72,25 @@ class Algorithm:
         for name, options in (
             ("weight", WEIGHTS), ("ratio", losses.RATIOS), ("variant", ("ppo", "cispo")),
             ("aggregation", losses.MODES), ("kl_kind", kl.KINDS), ("kl_where", PLACES), ("ddof", (0, 1)),
+            ("whiten", (False, True)),
         ):  # fmt: skip
             _checks.one_of(name, getattr(self, name), options)
-        _checks.number("baseline", self.baseline)
-        for name in ("eps", "kl", "value_weight"):
-            _checks.number(name, getattr(self, name), low=0)
-        _checks.number("lam", self.lam, low=0, high=1)
-        _checks.whole("rounds", self.rounds, low=1)
-        for name in ("clip", "overlong"):  # JSON gives lists back
-            pair = getattr(self, name)
-            object.__setattr__(self, name, None if pair is None else tuple(pair))
-        # A loss of nothing runs all checks of clip, dual_clip and norm.
+        pairs = {name: getattr(self, name) for name in ("clip", "overlong")}
+        settle(
+            self,
+            baseline=_checks.number("baseline", self.baseline),
+            lam=_checks.number("lam", self.lam, low=0, high=1),
+            rounds=_checks.whole("rounds", self.rounds, low=1),
+            **{n: _checks.number(n, getattr(self, n), low=0) for n in ("eps", "kl", "value_weight")},
+            **{n: tuple(pair) if isinstance(pair, list) else pair for n, pair in pairs.items()},  # from JSON
+        )
+        for name in ("norm", "value_clip"):  # a norm of 0 would be taken for None
+            if getattr(self, name) is not None and _checks.number(name, getattr(self, name)) <= 0:
+                raise ValueError(f"{name} is {getattr(self, name)}; it must be larger than 0, or None.")
+        if self.overlong is not None and (not isinstance(self.overlong, tuple) or len(self.overlong) != 2):
+            raise ValueError(f"overlong is {self.overlong!r}; it must be (soft, hard), or None.")
+        # What is left is checked by a penalty of nothing, and by a loss of nothing.
+        self.penalties([], 0)
         self.loss(*[torch.zeros(0, 1)] * 2, torch.zeros(0), torch.zeros(0, 1, dtype=torch.bool))
 
     @property
@@ -161,6 +165,8 @@ class Algorithm:
 
             losses.policy_loss(...)  +  kl * aggregate(k(logprobs, ref_logprobs)),   the latter for kl_where "loss"
 
+        With a sequence ratio the KL of a row is one number too, the mean or the sum over its tokens.
+
         Args:
           logprobs: (B, T) log-probabilities of the tokens, with gradients.
           old_logprobs: (B, T) before the first update on this batch; None where it is the first, so
@@ -188,9 +194,19 @@ class Algorithm:
             if ref_logprobs is None:
                 raise ValueError(f"ref_logprobs is None; {self.name} has a KL of {self.kl} in its loss.")
             each = kl.estimate(logprobs, ref_logprobs, self.kl_kind, mask)
-            # A KL is counted token by token, also where the ratio is one number a row.
+            each, mask = self._by_row(each, mask)
             loss = loss + self.kl * losses.aggregate(each, mask, mode, norm)
         return loss
+
+    def _by_row(self, each, mask):
+        """With a sequence ratio a row has one KL, as it has one loss: the mean or the sum of its tokens'."""
+        if self.ratio == "token":
+            return each, mask
+        rows = mask.any(1, keepdim=True)
+        each = each.where(mask, 0.0).sum(1, keepdim=True)
+        if self.ratio == "sequence_mean":
+            each = each / mask.sum(1, keepdim=True).clamp(min=1)
+        return each, rows
 
     def penalties(self, lengths, enough):
         """What is added to the rewards of completions that are too long.
@@ -208,81 +224,3 @@ class Algorithm:
             return np.zeros(len(lengths))
         soft, hard = (enough + more for more in self.overlong)
         return overlong_penalty(np.asarray(lengths), soft, hard)
-
-
-def named(algorithm, **changes):
-    """An algorithm of the registry, or one like it.
-
-    Args:
-      algorithm: a name of ``ALGORITHMS``, or an Algorithm.
-      changes: what is different, such as kl=0.1.
-
-    Returns:
-      Algorithm.
-
-    Raises:
-      ValueError: an unknown name, changes that ``Algorithm`` refuses.
-    """
-    if not isinstance(algorithm, Algorithm):
-        algorithm = ALGORITHMS[_checks.one_of("algorithm", algorithm, list(ALGORITHMS))]
-    return replace(algorithm, **changes)
-
-
-# One completion is one sum over its tokens, as in the gradient of the expected reward.
-PLAIN = dict(clip=(0.2, 0.2), aggregation="constant", norm=1)
-
-ALGORITHMS = {
-    each.name: each
-    for each in (
-        Algorithm("reinforce", "Williams 1992, section 4", weight="constant", **PLAIN),
-        Algorithm("batch_mean", "Sutton and Barto (2nd ed.), section 13.4", weight="batch_mean", **PLAIN),
-        Algorithm(
-            "rloo",
-            "Ahmadian et al. 2024, section 2; TRL 1.16, rloo_trainer.py (one ratio for a completion)",
-            weight="leave_one_out",
-            ratio="sequence_product",
-            aggregation="sequence_mean",
-        ),
-        Algorithm(
-            "grpo",
-            "Shao et al. 2024, section 4.1.1, equation 3; no KL, as by default in TRL 1.16",
-            weight="grpo",
-            aggregation="sequence_mean",
-        ),
-        Algorithm("dr_grpo", "Liu et al. 2025, section 3", weight="batch_mean", aggregation="constant"),
-        Algorithm(
-            "ppo",
-            "Schulman et al. 2017, equation 7; whitened advantages as in verl 0.10, core_algos.py",
-            weight="critic",
-            whiten=True,
-            aggregation="token_mean",
-            value_clip=0.2,
-        ),
-        Algorithm(
-            "dapo",
-            "Yu et al. 2025, section 3, equation 8",
-            weight="grpo",
-            clip=(0.2, 0.28),
-            aggregation="token_mean",
-            rounds=3,
-            overlong=(0, 4),
-        ),
-        Algorithm(
-            "gspo",
-            "Zheng et al. 2025, equations 5 and 7; bounds of section 5",
-            weight="grpo",
-            ratio="sequence_mean",
-            clip=(3e-4, 4e-4),
-            aggregation="sequence_mean",
-        ),
-        Algorithm(
-            "cispo",
-            "MiniMax 2025 (M1), section 3.1",
-            weight="grpo",
-            variant="cispo",
-            clip=(None, 0.28),
-            aggregation="token_mean",
-        ),
-        Algorithm("max_rl", "Tajwar et al. 2026", weight="max_rl", aggregation="constant"),
-    )
-}

@@ -1,0 +1,95 @@
+"""The algorithms by name, each with its source."""
+
+from dataclasses import replace
+
+from pglab import _checks
+from pglab.algorithms.algorithm import Algorithm
+
+
+def named(algorithm, **changes):
+    """An algorithm of the registry, or one like it.
+
+    Args:
+      algorithm: a name of ``ALGORITHMS``, or an Algorithm.
+      changes: what is different, such as kl=0.1. Another aggregation has a norm of its own: None, unless
+        one is given.
+
+    Returns:
+      Algorithm.
+
+    Raises:
+      ValueError: an unknown name, changes that ``Algorithm`` refuses.
+    """
+    unknown = sorted(set(changes) - set(Algorithm.__dataclass_fields__))
+    if unknown:
+        raise ValueError(f"there is no setting {unknown[0]}; the settings are those of Algorithm.")
+    if not isinstance(algorithm, Algorithm):
+        algorithm = ALGORITHMS[_checks.one_of("algorithm", algorithm, list(ALGORITHMS))]
+    if "aggregation" in changes:
+        changes = {"norm": None} | changes
+    return replace(algorithm, **changes)
+
+
+# One completion is one sum over its tokens, as in the gradient of the expected reward.
+PLAIN = dict(clip=(0.2, 0.2), aggregation="constant", norm=1)
+
+ALGORITHMS = {
+    each.name: each
+    for each in (
+        Algorithm(
+            "reinforce",
+            "Williams 1992, section 4; clipped from the second epoch on",
+            weight="constant",
+            **PLAIN,
+        ),
+        Algorithm("batch_mean", "Sutton and Barto (2nd ed.), section 13.4", weight="batch_mean", **PLAIN),
+        Algorithm(
+            "rloo",
+            "Ahmadian et al. 2024, section 2; one ratio for a completion as in TRL 1.16, rloo_trainer.py, but no KL",
+            weight="leave_one_out",
+            ratio="sequence_product",
+            aggregation="sequence_mean",
+        ),
+        Algorithm(
+            "grpo",
+            "Shao et al. 2024, section 4.1.1, equation 3; no KL, as by default in TRL 1.16",
+            weight="grpo",
+            aggregation="sequence_mean",
+        ),
+        Algorithm("dr_grpo", "Liu et al. 2025, section 3", weight="batch_mean", aggregation="constant"),
+        Algorithm(
+            "ppo",
+            "Schulman et al. 2017, equation 7; whitened advantages as in verl 0.10, core_algos.py, no dual clip",
+            weight="critic",
+            whiten=True,
+            aggregation="token_mean",
+            value_clip=0.2,
+        ),
+        Algorithm(
+            "dapo",
+            "Yu et al. 2025, section 3, equation 8",
+            weight="grpo",
+            clip=(0.2, 0.28),
+            aggregation="token_mean",
+            rounds=3,
+            overlong=(0, 4),
+        ),
+        Algorithm(
+            "gspo",
+            "Zheng et al. 2025, equations 5 and 7; bounds of section 5",
+            weight="grpo",
+            ratio="sequence_mean",
+            clip=(3e-4, 4e-4),
+            aggregation="sequence_mean",
+        ),
+        Algorithm(
+            "cispo",
+            "MiniMax 2025 (M1), section 3.1; the bound is that of DAPO",
+            weight="grpo",
+            variant="cispo",
+            clip=(None, 0.28),
+            aggregation="token_mean",
+        ),
+        Algorithm("max_rl", "Tajwar et al. 2026", weight="max_rl", aggregation="constant"),
+    )
+}

@@ -1,0 +1,105 @@
+"""What learning from rewards costs: seconds and samples to a pass rate, and the shares of the peak.
+
+One torch thread, default settings, five seeds. Held-out prompts are scored beside the clock: only the
+steps themselves are counted.
+"""
+
+import statistics
+
+import numpy as np
+import torch
+from bench_lm import against_the_peak
+from timing import seconds
+
+from pglab import sampling, training
+from pglab.training import rollouts, update
+
+SEEDS = range(5)
+HELD_OUT = 1_024
+# Task: pass@1 to reach, seconds allowed, samples allowed, steps between two looks.
+GOALS = {
+    "addition": (0.90, 1.5, 15_000, 1),
+    "running_sum": (0.90, 1.0, None, 1),
+    "countdown": (0.85, 60.0, None, 10),
+}
+
+
+def pass_rate(trainer, prompts):
+    """pass@1 on prompts that no step has drawn, four completions each: known to about 0.006."""
+    tokens = trainer.settings.longest(trainer.task)
+    drawn = sampling.sample(trainer.policy, prompts, 4, tokens, generator=torch.Generator().manual_seed(0))
+    asked = [prompt for prompt in prompts for _ in range(4)]
+    return np.mean([trainer.task.verify(*pair) for pair in zip(asked, drawn.texts(), strict=True)])
+
+
+def race(task, seed, goal, every, limit):
+    """(seconds, samples, pass@1) when the goal is reached, or where the run ends without it."""
+    trainer = training.Trainer(training.plan(task, seed=seed))
+    prompts = trainer.task.prompts(HELD_OUT, np.random.default_rng(12_345))
+    rate = 0.0
+    for row in trainer:
+        if row["step"] % every == every - 1:
+            rate = pass_rate(trainer, prompts)
+        if rate >= goal or row["seconds"] > limit:
+            break
+    return row["seconds"], row["samples"], rate
+
+
+def bench_race(tasks=tuple(GOALS)):
+    """From the checkpoint to the goal, five seeds."""
+    torch.set_num_threads(1)
+    for task in tasks:
+        goal, allowed, samples_allowed, every = GOALS[task]
+        race(task, 0, 2.0, 10**9, 0.1)  # warm caches; nothing of it is kept
+        ended = [race(task, seed, goal, every, 2 * allowed) for seed in SEEDS]
+        times, samples, rates = zip(*ended, strict=True)
+        took, drawn = statistics.median(times), statistics.median(samples)
+        met = took <= allowed and min(rates) >= goal and drawn <= (samples_allowed or drawn)
+        aim = f"{allowed:g} s" + (f", {samples_allowed:,} samples" if samples_allowed else "")
+        each = ", ".join(f"{time:.2f} s" for time in times)
+        yield (
+            f"{task} to pass@1 {goal:.2f}",
+            took,
+            f"{drawn:,.0f} samples; seeds: {each}; aim: {aim}, {'met' if met else 'MISSED'}",
+        )
+
+
+def learner_work(model, parts):
+    """Operations of the matrix products of a gradient: forward, and twice that backward."""
+    weights = {name: p.numel() for name, p in model.named_parameters() if p.ndim == 2}
+    layers = sum(n for name, n in weights.items() if name.startswith("blocks"))
+    read = sum(part.prompts.numel() + len(part.rows) * (part.width - 1) for part in parts)
+    asked = sum(len(part.rows) * part.width for part in parts)
+    return 6 * (layers * read + weights["tokens.weight"] * asked)
+
+
+def sampler_work(model, settings, task):
+    """Operations of the matrix products of one ``sample``; the last token is not read."""
+    weights = {name: p.numel() for name, p in model.named_parameters() if p.ndim == 2}
+    layers = sum(n for name, n in weights.items() if name.startswith("blocks"))
+    rows, steps = settings.prompts * settings.group_size, settings.longest(task)
+    read = settings.prompts * task.prompt_length + rows * (steps - 1)
+    return 2 * (layers * read + weights["tokens.weight"] * (settings.prompts + rows * (steps - 1)))
+
+
+def bench_shares():
+    """Of the float32 peak, in one step at default settings."""
+    torch.set_num_threads(1)
+    for name in GOALS:
+        trainer = training.Trainer(training.plan(name))
+        model, settings, task = trainer.policy, trainer.settings, trainer.task
+        batch = rollouts.collect(model, task, settings, 0)
+        one = update.Update(model, None, trainer.optimisers[0], settings, batch)
+
+        def draw(model=model, settings=settings, task=task, prompts=batch.prompts):
+            sampling.sample(model, prompts, settings.group_size, settings.longest(task))
+
+        took, share = against_the_peak(draw, sampler_work(model, settings, task), 15)
+        yield f"{name}: sampler, one step", took, f"{share:.0%} of the peak"
+        work = learner_work(model, one.parts)
+        took, share = against_the_peak(lambda one=one: one.gradient(0, {}), work, 15)
+        rows = sum(len(part.rows) for part in one.parts)
+        note = f"{share:.0%} of the peak, {rows} of {batch.rewards.size} rows read"
+        yield f"{name}: learner, one gradient", took, note
+        verify = seconds(lambda b=batch, t=task: [t.verify(b.texts[0], a) for a in b.answers], 9)
+        yield f"{name}: verifier, one step", verify, f"{batch.rewards.size} completions"

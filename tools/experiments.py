@@ -1,0 +1,265 @@
+"""What `tools/recordings.py` records: one entry for each file in data/recordings/."""
+
+from dataclasses import dataclass, replace
+
+from pglab import tasks
+from pglab.algorithms import named
+from pglab.training import PostTraining, plan
+
+# Every column that can be measured; "..._error" stands beside a mean over prompts.
+COLUMNS = {
+    "samples": "completions drawn for training so far",
+    "pass_at_1": "share of right completions, a mean over held-out prompts",
+    "pass_at_1_error": "its standard error over prompts",
+    "pass_at_64": "chance that one of 64 completions is right, unbiased, a mean over held-out prompts",
+    "pass_at_64_error": "its standard error over prompts",
+    "entropy": "of the next token, nats, a mean over the tokens of held-out completions",
+    "length": "tokens of a held-out completion, the end token too",
+    "zero_std": "share of groups of group_size whose rewards are all alike, on held-out prompts, unbiased",
+    "worked": "share of held-out completions that have the form of a worked answer",
+    "steps_right": "share of right digits, place by place, as the process reward counts them; held-out",
+    "paid": "mean reward of held-out completions, as this variant pays",
+    "paid_error": "its standard error over prompts",
+    "grad_norm": "length of the gradient before it is shortened, a mean over the steps since the point before",
+}
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One of the things that are compared.
+
+    Args:
+      words: what it is.
+      settings: PostTraining; its seed does not count.
+      points: numbers of samples at which the policy is evaluated, increasing; the last ends the run.
+      reward: name of a method of the task that pays; "" for the reward of the settings.
+      more: what a reader may want to sort by, a dictionary.
+    """
+
+    words: str
+    settings: PostTraining
+    points: tuple
+    reward: str = ""
+    more: dict | None = None
+
+    def with_seed(self, seed):
+        """Its settings with this seed."""
+        return replace(self.settings, seed=seed)
+
+    def function(self):
+        """The method that pays, or None."""
+        return getattr(tasks.named(self.settings.task), self.reward) if self.reward else None
+
+    def about(self):
+        """What the recording says of it, beside its settings."""
+        return {"words": self.words} | ({"reward": self.reward} if self.reward else {}) | (self.more or {})
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Some variants, each with every seed.
+
+    Args:
+      words: what is done.
+      variants: {name: Variant}.
+      seeds: whole numbers.
+      measured: columns of the evaluation, of ``COLUMNS``.
+      seen: columns that the training itself reports.
+      prompts, samples: of each evaluation.
+      keep: completions that are kept of the first, a middle and the last evaluation, one for each of
+        the first prompts.
+    """
+
+    words: str
+    variants: dict
+    seeds: tuple = (0, 1, 2, 3, 4)
+    measured: tuple = ("pass_at_1", "pass_at_1_error", "entropy")
+    seen: tuple = ()
+    prompts: int = 512
+    samples: int = 8
+    keep: int = 0
+
+    def columns(self):
+        """The columns of its recording, each with what it says."""
+        names = ("samples", *self.measured, *self.seen)
+        words = (
+            f"; {self.prompts} held-out prompts x {self.samples} completions, at the training's temperature"
+        )
+        return {name: COLUMNS[name] for name in names} | {"samples": COLUMNS["samples"] + words}
+
+
+def points(settings, number):
+    """So many equal distances from 0 to all samples of a run, each a whole number of steps."""
+    each, steps = settings.prompts * settings.group_size, settings.steps
+    return tuple(round(steps * i / number) * each for i in range(number + 1))
+
+
+# ---- G3: which algorithm
+
+COMPARED = {
+    "reinforce {0,1}": ("rewards {0, 1}, no baseline", named("reinforce")),
+    "reinforce {-1,0}": ("rewards {-1, 0}: a baseline of 1", named("reinforce", baseline=1.0)),
+    "reinforce {1,2}": ("rewards {1, 2}: a baseline of -1", named("reinforce", baseline=-1.0)),
+    "batch_mean": ("the mean of the group as baseline, each reward in its own", named("batch_mean")),
+    "rloo": ("the mean of the group's others as baseline", named("rloo")),
+    "grpo": ("group mean and deviation, mean over each answer's tokens", named("grpo")),
+    "dr_grpo": ("group mean, a constant denominator", named("dr_grpo")),
+    "ppo lam 1": ("a scalar head as critic, GAE with lambda 1", named("ppo", lam=1.0)),
+    "ppo lam 0.95": ("a scalar head as critic, GAE with lambda 0.95", named("ppo", lam=0.95)),
+}
+
+
+def compared(number, **changes):
+    """No gradient is shortened: the losses differ in scale, and one length would bind some and not others."""
+    found = {}
+    for name, (words, algorithm) in COMPARED.items():
+        settings = plan("addition", algorithm, epochs=1, grad_clip=0, **changes)
+        found[name] = Variant(words, settings, points(settings, number))
+    return found
+
+
+# ---- G9: one knob at a time around the default
+
+RATES = (1e-5, 1e-4, 3e-4, 1e-3, 2e-3, 3e-3, 1e-2)
+GROUPS = (2, 4, 8, 16, 32, 64, 128)
+EPOCHS = (1, 2, 4, 8, 16)
+KLS = (0.0, 1e-3, 1e-2, 0.1, 1.0)
+
+
+def turned():
+    """Every stop of every knob. The default stands at one stop of each; it is run once for each knob."""
+    for rate in RATES:
+        yield "learning_rate", rate, plan("addition", learning_rate=rate)
+    for size in GROUPS:
+        yield "group_size", size, plan("addition", group_size=size, prompts=256 // size)
+    for epochs in EPOCHS:
+        yield "epochs", epochs, plan("addition", epochs=epochs)
+    for epochs in EPOCHS:
+        yield "epochs_without_clip", epochs, plan("addition", named("grpo", clip=None), epochs=epochs)
+    for kl in KLS:
+        yield "kl", kl, plan("addition", named("grpo", kl=kl))
+
+
+def knobs():
+    words = {
+        "learning_rate": "of Adam",
+        "group_size": "completions a prompt, 256 / group_size prompts a step",
+        "epochs": "updates on each batch, with clip 0.2",
+        "epochs_without_clip": "updates on each batch, the ratio not clipped",
+        "kl": "beta, a KL to the model before training in the loss",
+    }
+    found = {}
+    for knob, value, settings in turned():
+        settings = replace(settings, steps=40)
+        more = {"knob": knob, "value": value}
+        found[f"{knob} {value:g}"] = Variant(words[knob], settings, points(settings, 20), more=more)
+    return found
+
+
+# ---- G8, G7, G6: running sums, process rewards, a verifier with a hole
+
+
+def running_sum():
+    settings = plan("running_sum", steps=20)
+    return {"grpo": Variant("paid for right answers only", settings, points(settings, 20))}
+
+
+def process():
+    """At temperature 1 all three learn alike; drawn hot, a worked answer is seldom right to its last digit."""
+    words = {
+        "outcome": "1 for a right answer",
+        "process": "the share of right steps, one number for all tokens",
+        "steps": "the same, each token paid for its own step",
+    }
+    found = {}
+    for task in ("running_sum", "addition"):
+        for reward, says in words.items():
+            settings = plan(task, "dr_grpo", reward=reward, epochs=1, steps=40, temperature=2.0)
+            found[f"{task} {reward}"] = Variant(says, settings, points(settings, 20))
+    return found
+
+
+def verifier():
+    words = {
+        "lax": "paid if the right digit occurs anywhere",
+        "strict": "paid for a right answer, all else alike",
+        "lax, temperature 1": "paid if the right digit occurs anywhere; fewer slips to be paid for",
+    }
+    found = {}
+    for name, says in words.items():
+        temperature = 1.0 if name.endswith("1") else 1.5
+        settings = plan("running_sum", steps=40, room=6, temperature=temperature)
+        reward = "verify_lax" if name.startswith("lax") else ""
+        found[name] = Variant(says, settings, points(settings, 20), reward)
+    return found
+
+
+# ---- G5: pass@k on Countdown
+
+
+def countdown(task):
+    settings = plan(task)
+    return {"grpo": Variant("the plan of the task", settings, points(settings, 8))}
+
+
+WIDE = ("pass_at_1", "pass_at_1_error", "pass_at_64", "pass_at_64_error", "entropy", "zero_std", "length")
+EXPERIMENTS = {
+    "running_sum": Experiment(
+        "Running sums, paid for right answers only: the answers get longer",
+        running_sum(),
+        measured=("pass_at_1", "pass_at_1_error", "entropy", "length", "worked"),
+    ),
+    "verifier": Experiment(
+        "Running sums, paid by a verifier with a hole: what is paid climbs, what is right falls",
+        verifier(),
+        measured=("pass_at_1", "pass_at_1_error", "paid", "paid_error", "entropy", "length", "worked"),
+        keep=4,
+    ),
+    "algorithms": Experiment(
+        "Eight algorithms on addition, 16 samples a step (4 prompts x 4), one update on each batch",
+        compared(20, prompts=4, group_size=4, learning_rate=2e-4, steps=400),
+        prompts=256,
+        measured=("pass_at_1", "pass_at_1_error", "entropy"),
+    ),
+    "algorithms_fast": Experiment(
+        "The same with the learning rate 1e-3, five times larger",
+        compared(20, prompts=4, group_size=4, learning_rate=1e-3, steps=400),
+        prompts=256,
+        measured=("pass_at_1", "pass_at_1_error", "entropy", "zero_std"),
+        seen=("grad_norm",),
+    ),
+    "algorithms_256": Experiment(
+        "The same algorithms, 256 samples a step (32 prompts x 8), one update on each batch",
+        compared(25, prompts=32, group_size=8, learning_rate=3e-4, steps=100),
+        prompts=256,
+        samples=4,
+        measured=("pass_at_1", "pass_at_1_error", "entropy"),
+    ),
+    "process": Experiment(
+        "Paid for the outcome, for the steps as one number, or for the steps token by token; drawn hot (T = 2)",
+        process(),
+        prompts=256,
+        measured=("pass_at_1", "pass_at_1_error", "steps_right", "length", "entropy"),
+    ),
+    "knobs": Experiment(
+        "GRPO on addition, one knob at a time around the default, about 10,000 samples",
+        knobs(),
+        seeds=(0, 1, 2),
+        measured=("pass_at_1", "pass_at_1_error"),
+        prompts=256,
+        samples=4,
+    ),
+    "countdown_solver": Experiment(
+        "Countdown from a corpus of right expressions: pass@1 rises, pass@64 falls",
+        countdown("countdown_solver"),
+        seeds=(0, 1, 2),
+        measured=WIDE,
+        samples=64,
+    ),
+    "countdown": Experiment(
+        "Countdown from a corpus of which two thirds are random: pass@1 climbs far",
+        countdown("countdown"),
+        measured=WIDE,
+        samples=64,
+    ),
+}
