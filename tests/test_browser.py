@@ -14,9 +14,11 @@ import numpy as np
 import pytest
 from conftest import ROOT
 from PIL import Image
+from render import METADATA
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
-DRAWING = "svg.pglab-drawing"
+LIVE = 'svg.pglab-drawing[data-key=""]'  # drawn anew while its cell runs; no slider moves it
+DRAWING = 'svg.pglab-drawing:not([data-key=""])'
 pytestmark = pytest.mark.browser
 
 
@@ -186,4 +188,33 @@ def test_a_fresh_clone_shows_the_picture_before_anything_is_run(server, chromium
         image = page.locator(".jp-CodeCell", has_text="explorer.show()").locator("img")
         image.wait_for(timeout=30_000)
         assert image.evaluate("i => i.complete && i.naturalWidth") > 600
+        assert page.problems == []
+
+
+WATCHED = """
+import time
+from pglab import figures, sliders
+live = sliders.Live(lambda n: figures.Picture([figures.curves("reward", range(n), {"grpo": [1] * n}, high=2)]))
+for n in range(2, 42):
+    live(n)
+    time.sleep(0.1)
+live.finish(42)
+"""
+
+
+def test_a_live_picture_changes_while_its_cell_runs(chromium, tmp_path):
+    """Not only at the end: what is drawn is read a few times before the cell has finished."""
+    cells = [nbformat.v4.new_code_cell(WATCHED.strip())]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=METADATA), tmp_path / "live.ipynb")
+    with lab.serving(tmp_path) as running, running.open(chromium, "live.ipynb") as page:
+        page.evaluate(f"() => {{ window.running = ({lab.RUN_ALL})(); }}")  # not waited for
+        page.locator(f"{LIVE} path").first.wait_for(state="attached", timeout=30_000)
+        seen = []
+        for _ in range(6):
+            busy = page.locator(".jp-InputPrompt", has_text="[*]").count()
+            seen.append((page.locator(LIVE).first.inner_html(), busy))
+            page.wait_for_timeout(400)
+        assert len({drawn for drawn, busy in seen if busy}) >= 3
+        page.locator(".jp-InputPrompt", has_text="[1]").wait_for(timeout=20_000)
+        assert "41" in page.locator(LIVE).first.get_attribute("aria-label")
         assert page.problems == []

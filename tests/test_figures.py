@@ -770,9 +770,10 @@ def test_show_takes_panels_and_figures(displayed):
 
 def test_words_given_by_hand_stand_in_place_of_the_numbers(displayed):
     figures.show(sample(), words="Both curves rise.")
-    ((picture, options),) = displayed
+    (picture, options), (folded, _) = displayed
     expected = bundle(sample())
     assert picture["text/plain"] == "Picture: Both curves rise."
+    assert folded["text/plain"] == "This picture in words" and "Both curves rise." in folded["text/html"]
     assert picture["image/png"] == expected[0]["image/png"]
     about = expected[1]["image/png"] | {"alt": "Both curves rise."}
     assert options["metadata"] == {"image/png": about} and options["raw"]

@@ -50,9 +50,8 @@ def test_answers_stand_in_rows_below_their_questions_in_the_colour_of_their_verd
 
 def test_a_run_is_watched_column_by_column():
     rows = [{"samples": 256, "right": 0.25, "length": 5.0}, {"samples": 512, "right": 0.5, "length": 4.0}]
-    columns = {"right": ("right answers", 0, 1), "length": ("tokens", None, None)}
-    shown = figures.watch([rows, rows[:1]], columns, 1000)
-    assert [panel.title for panel in shown.panels] == ["right answers", "tokens"]
+    shown = figures.watch([rows, rows[:1]], ("right", "length"), 1000)
+    assert [panel.title for panel in shown.panels] == ["right answers", "tokens of an answer"]
     (first, second), (length, _) = (panel.marks for panel in shown.panels)
     assert first.x.tolist() == [256, 512] and first.y.tolist() == [0.25, 0.5] and second.y.tolist() == [0.25]
     assert length.y.tolist() == [5, 4] and first.colour == COLOURS["seed 0"] != second.colour
@@ -81,8 +80,9 @@ def test_a_table_has_its_header_on_its_own_line(capsys):
         (lambda: figures.runs("t", {}), "groups is empty"),
         (lambda: figures.runs("t", {"a": [[1, 2]]}, x=[1]), "equally many"),
         (lambda: figures.runs("t", {"a": [1, 2]}), r"group 'a' has shape \(2,\)"),
-        (lambda: figures.watch([], {"right": ("t", 0, 1)}, 1), "empty"),
-        (lambda: figures.watch([[]], {"right": ("t", 0, 1)}, 1), "non-empty vector"),
+        (lambda: figures.watch([]), "empty"),
+        (lambda: figures.watch([[]]), "non-empty vector"),
+        (lambda: figures.watch([[{"samples": 1}]], ("rewrd",)), "column is 'rewrd'"),
         (lambda: figures.answers("t", ["a"], {}), "rows is empty"),
         (lambda: figures.answers("t", ["a"], {"r": []}), "row 'r' has 0 answers for 1 columns"),
         (lambda: figures.table("t", ("a",), {}), "rows is empty"),

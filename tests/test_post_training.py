@@ -130,14 +130,15 @@ def seen_by_hand(row, step, new, name, algorithm):
         if not any(given) and algorithm.skips:
             continue
         read_tokens += len(now)
+        low, high = 1 - (algorithm.clip[0] or 1), 1 + algorithm.clip[1]
         for x, y, a in zip(now, then, given, strict=True):
             moved += math.exp(x - y) - 1 - (x - y)
-            low, high = (1 - c for c in algorithm.clip[:1]), 1 + algorithm.clip[1]
-            if name not in ("rloo", "gspo", "cispo"):
-                clipped += (a > 0 and math.exp(x - y) > high) or (a < 0 and math.exp(x - y) < next(low))
+            apart = {"rloo": sum(now) - sum(then), "gspo": (sum(now) - sum(then)) / len(now)}.get(name, x - y)
+            if name != "cispo":  # it takes no token's gradient away
+                clipped += (a > 0 and math.exp(apart) > high) or (a < 0 and math.exp(apart) < low)
     assert row["clip_fraction"] == pytest.approx(clipped / tokens) and row["kl"] > 1e-9
     assert row["kl"] == pytest.approx(moved / read_tokens, rel=1e-6)
-    assert (clipped > 0) == (name not in ("rloo", "gspo", "cispo"))
+    assert (clipped > 0) == (name != "cispo")
 
 
 # ---- Which rows are read, and in how many parts
@@ -274,7 +275,7 @@ def test_the_gradient_of_the_head_by_finite_differences():
 
 @pytest.mark.parametrize("where", ["loss", "reward"])
 @pytest.mark.parametrize("kind", ["k1", "k2", "k3"])
-@pytest.mark.parametrize("name", ["grpo", "rloo", "dr_grpo", "cispo", "ppo"])
+@pytest.mark.parametrize("name", ["grpo", "rloo", "dr_grpo", "cispo", "gspo", "ppo"])
 def test_a_kl_counts_where_it_is_asked_for(name, kind, where):
     """On the second step: on the first, the policy is the model before training."""
     chosen = algorithms.named(name, kl=0.3, kl_kind=kind, kl_where=where)

@@ -52,11 +52,17 @@ def test_it_started_from_the_checkpoints_that_lie_in_data(name):
         assert lm.read_card(start)["sha256"] == sha256
 
 
+def unsourced(settings):
+    """Where an algorithm was published is no setting: a better citation makes no recording old."""
+    made = settings.as_dict()
+    return made | {"algorithm": made["algorithm"] | {"source": ""}}
+
+
 @pytest.mark.parametrize("name, variant", ALL)
 def test_settings_are_valid_and_those_of_the_script(name, variant):
     recording, wanted = recordings.read(name), EXPERIMENTS[name].variants[variant]
     settings = recording.settings(variant)
-    assert "seed" not in settings and PostTraining(**settings) == wanted.settings
+    assert "seed" not in settings and unsourced(PostTraining(**settings)) == unsourced(wanted.settings)
     assert wanted.about().items() <= recording.variants[variant].items()
     reward = recording.variants[variant].get("reward", "")
     assert reward == wanted.reward and (

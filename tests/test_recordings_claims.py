@@ -164,3 +164,24 @@ def test_a_process_reward_costs_where_it_pays_for_forgotten_carries(read):
     outcome = last(recording, "addition outcome")
     for reward in ("process", "steps"):
         assert (outcome > last(recording, f"addition {reward}") + 0.02).all()
+
+
+# ---- G5
+
+
+def test_on_the_mixed_corpus_pass_at_1_climbs_far_and_pass_at_64_stays(read):
+    recording = read("countdown")
+    one, many, entropy = (recording.column("grpo", name) for name in ("pass_at_1", "pass_at_64", "entropy"))
+    assert (one[:, 0] < 0.4).all() and (one[:, -1] > 0.85).all()
+    assert (many[:, 0] > 0.97).all() and (many[:, -1] > 0.97).all()
+    assert (entropy[:, -1] > 0.1).all()
+    zero = recording.column("grpo", "zero_std")
+    assert (zero[:, -1] > 3 * zero[:, 0]).all()
+
+
+def test_on_the_solver_pass_at_64_and_entropy_fall_while_pass_at_1_rises(read):
+    recording = read("countdown_solver")
+    one, many, entropy = (recording.column("grpo", name) for name in ("pass_at_1", "pass_at_64", "entropy"))
+    assert (one[:, -1] > one[:, 0] + 0.15).all() and (one[:, -1] < 0.6).all()
+    assert (many[:, 0] > 0.95).all() and (many[:, -1] < 0.85).all()
+    assert (entropy[:, -1] < entropy[:, 0] / 3).all()

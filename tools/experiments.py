@@ -197,9 +197,9 @@ def verifier():
 # ---- G5: pass@k on Countdown
 
 
-def countdown(task):
+def countdown(task, number):
     settings = plan(task)
-    return {"grpo": Variant("the plan of the task", settings, points(settings, 8))}
+    return {"grpo": Variant("the plan of the task", settings, points(settings, number))}
 
 
 WIDE = ("pass_at_1", "pass_at_1_error", "pass_at_64", "pass_at_64_error", "entropy", "zero_std", "length")
@@ -251,14 +251,14 @@ EXPERIMENTS = {
     ),
     "countdown_solver": Experiment(
         "Countdown from a corpus of right expressions: pass@1 rises, pass@64 falls",
-        countdown("countdown_solver"),
+        countdown("countdown_solver", 6),
         seeds=(0, 1, 2),
         measured=WIDE,
         samples=64,
     ),
     "countdown": Experiment(
         "Countdown from a corpus of which two thirds are random: pass@1 climbs far",
-        countdown("countdown"),
+        countdown("countdown", 8),
         measured=WIDE,
         samples=64,
     ),

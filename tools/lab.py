@@ -28,7 +28,7 @@ START_SECONDS = 90
 # the session and the kernel first matters: a Run All before that is lost. A kernel that never
 # answers (or a dialog that asks for one) ends in an error, not in silence.
 RUN_ALL = """() => Promise.race([
- new Promise((_, fail) => setTimeout(() => fail(new Error('the notebook did not finish in 120 s')), 120000)),
+ new Promise((_, fail) => setTimeout(() => fail(new Error('the notebook did not finish in 300 s')), 300000)),
  (async () => {
   const app = window.jupyterapp; await app.restored; let w;
   while (!(w = app.shell.currentWidget) || !w.sessionContext) await new Promise(r => setTimeout(r, 50));

@@ -125,33 +125,51 @@ def answers(title, columns, rows, width=560):
     return Panel(title, marks, x, y, width, 80 + 26 * (len(rows) + 1))
 
 
-def watch(runs, columns, last, x="samples", width=330, height=190):
+# What can be watched while a policy trains, by its name in the rows: a title, and the ends of its axis.
+WATCHED = {
+    "right": ("right answers", 0, 1),
+    "reward": ("reward", None, None),
+    "entropy": ("entropy of a token, nats", 0, None),
+    "zero_std": ("groups all alike", 0, 1),
+    "length": ("tokens of an answer", 0, None),
+    "grad_norm": ("length of the gradient", 0, None),
+    "grad_noise": ("its noise (variance)", 0, None),
+    "clip_fraction": ("tokens clipped", 0, None),
+    "kl": ("KL to before the batch, nats", 0, None),
+    "advantage_std": ("deviation of the advantages", 0, 1),
+}
+
+
+def watch(runs, columns=("right", "entropy", "zero_std", "length"), last=None, width=330, height=190):
     """A picture of training: a panel for each thing that is watched, a line for each run.
 
     Args:
       runs: lists of rows, a row a dictionary of numbers, as a ``training.Trainer`` has them; run k in
         the colour of "seed k".
-      columns: {name in the rows: (title, lowest, highest)}; None for an end is found from the runs.
-      last: the right end of the horizontal axis, which so stays where it is while rows arrive.
-      x: name of the column that stands on it.
+      columns: names of ``WATCHED``.
+      last: completions at the right end of the horizontal axis, which so stays where it is while rows
+        arrive; None is found from the runs.
       width, height: of each panel, in pixels.
 
     Returns:
       Picture.
 
     Raises:
-      ValueError: no columns, no runs; a run without rows.
+      ValueError: no columns, no runs; an unknown column; a run without rows.
     """
     if not columns or not runs:
         raise ValueError("columns or runs is empty; give at least one of each.")
     panels = []
-    for name, (title, low, high) in columns.items():
+    for name in columns:
+        title, low, high = WATCHED[_checks.one_of("column", name, list(WATCHED))]
         lines = [
-            Line([row[x] for row in rows], [row[name] for row in rows], "", _seed_colour(k), width=1.4)
+            Line(
+                [row["samples"] for row in rows], [row[name] for row in rows], "", _seed_colour(k), width=1.4
+            )
             for k, rows in enumerate(runs)
         ]
-        panels.append(Panel(title, lines, Axis(x, 0, last), Axis("", low, high), width, height))
-    return Picture(panels, " and ".join(title for title, _, _ in columns.values()))
+        panels.append(Panel(title, lines, Axis("answers", 0, last), Axis("", low, high), width, height))
+    return Picture(panels, ", ".join(panel.title for panel in panels))
 
 
 def _seed_colour(k):

@@ -51,8 +51,7 @@ def show(*what, title="", caption="", words=""):
     if words:
         data["text/plain"], metadata["image/png"]["alt"] = f"Picture: {words}", words
     display(data, metadata=metadata, raw=True)
-    if not words:
-        show_words(data["text/plain"], "The numbers in this picture")
+    show_words(data["text/plain"], "This picture in words" if words else "The numbers in this picture")
 
 
 def show_words(words, summary):

@@ -40,8 +40,8 @@ def knob_lab(recording=None, knob="learning_rate", place=4):
     by_words = {KNOBS[name]: name for name in turned}
     most = max(len(each.values) for each in turned.values())
     controls = [
-        Choice("knob", "knob", KNOBS[knob], tuple(by_words)),
-        Slider("place", "its value, number", place, 1, most, 1),
+        Slider("place", "value, number", place, 1, most, 1),
+        Choice("knob", "of the knob", KNOBS[knob], tuple(by_words)),
     ]
     return Explorer(controls, lambda knob, place: picture(turned[by_words[knob]], by_words[knob], int(place)))
 

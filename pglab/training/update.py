@@ -169,8 +169,13 @@ class Update:
         difference = torch.where(mask, new - old, 0.0)
         distance = float((difference.exp() - 1 - difference).sum())
         number = int(mask.sum())
-        if self.algorithm.ratio != "token" or self.algorithm.variant != "ppo":
+        if self.algorithm.variant != "ppo":  # CISPO cuts weights, and takes no token's gradient away
             return 0, distance, number
+        if self.algorithm.ratio != "token":  # one ratio for all tokens of a row
+            row = difference.sum(1, keepdim=True)
+            if self.algorithm.ratio == "sequence_mean":
+                row = row / mask.sum(1, keepdim=True).clamp(min=1)
+            new = old + row
         share = diagnostics.clip_fraction(new, old, weights, mask, self.algorithm.clip)
         return share * number, distance, number
 
