@@ -239,7 +239,8 @@ def test_small_and_large_ticks_share_one_exponent():
         return [word for _, word in frame.ticks(Axis(), (low, high))]
 
     assert ticks(0, 0.001) == ["0", "2e-4", "4e-4", "6e-4", "8e-4", "10e-4"]
-    assert ticks(0, 2e5) == ["0", "5e4", "10e4", "15e4", "20e4"]
+    assert ticks(0, 2e5) == ["0", "50000", "100000", "150000", "200000"]  # whole numbers of six digits fit
+    assert ticks(0, 2e6) == ["0", "5e5", "10e5", "15e5", "20e5"]
     assert ticks(-2e-4, 2e-4) == ["-2e-4", "-1e-4", "0", "1e-4", "2e-4"]
     assert ticks(0, 0.01) == ["0", "0.002", "0.004", "0.006", "0.008", "0.01"]
 

@@ -234,6 +234,7 @@ def table(rows):
     print(f"{'what':<38}{'median':>12}   note\n" + "-" * 100)
     for name, measured, note in rows:
         shown = f"{measured * 1e6:.0f} us" if measured < 1e-3 else f"{measured * 1e3:.1f} ms"
+        shown = f"{measured:.1f} s" if measured >= 10 else shown
         print(f"{name:<38}{shown:>12}   {note}", flush=True)
 
 

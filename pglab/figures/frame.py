@@ -97,6 +97,8 @@ def _round_ticks(low, high, log):
 def _named(positions, log):
     """Positions as floats and their words; on a linear axis all of them plain, or all with one exponent."""
     positions = [float(t) for t in positions]
+    if not log and all(abs(t) < 1e6 and t.is_integer() for t in positions):
+        return positions, [f"{t + 0.0:.0f}" for t in positions]
     words = [number(t) for t in positions]
     if log or not any("e" in word for word in words):
         return positions, words

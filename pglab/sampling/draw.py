@@ -88,12 +88,13 @@ def sample(
     alive = torch.ones(batch, group, dtype=torch.bool, device=model.device)
     tokens, chances, masks, entropies = [], [], [], []
     for step in range(steps):
-        logits = sampling_logits(logits, temperature, top_k, top_p).expand(shape[1:])  # (B, G, V)
-        token = (logits - noise[step]).argmax(-1) * alive  # (B, G); END is 0
+        logits = sampling_logits(logits, temperature, top_k, top_p)  # (B, G, V); at first (B, 1, V)
         every = logits.log_softmax(-1)
-        chance = every.gather(-1, token[..., None])[..., 0]
+        entropy = torch.special.entr(every.exp()).sum(-1)
+        token = (logits - noise[step]).argmax(-1) * alive  # (B, G); END is 0
+        chance = every.expand(shape[1:]).gather(-1, token[..., None])[..., 0]
         chances.append(chance.where(alive, 0.0))  # a product would make -inf behind the end a NaN
-        entropies.append(torch.special.entr(every.exp()).sum(-1).where(alive, 0.0))
+        entropies.append(entropy.where(alive, 0.0))
         tokens.append(token)
         masks.append(alive)
         alive = alive & (token != lm.END)
