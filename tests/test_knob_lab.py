@@ -6,13 +6,20 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from pglab import recordings
-from pglab.figures import Line, Points, describe
+from pglab import recordings, training
+from pglab.figures import Line, Points, Rule, describe
 from pglab.sliders import knob_lab
 
 drawing = importlib.import_module(
     "pglab.sliders.knob_lab"
 )  # the file; the package has a function of this name
+PLAN = training.plan("addition")
+STANDARD = {
+    "learning_rate": PLAN.learning_rate,
+    "group_size": PLAN.group_size,
+    "epochs": PLAN.epochs,
+    "kl": PLAN.algorithm.kl,
+}
 SAMPLES = [0, 100, 200, 400]
 
 
@@ -83,7 +90,12 @@ def test_the_picture_shows_the_chosen_runs_and_the_end_of_all(knob, place):
     for k, v in enumerate(values):
         assert dict(right.x.ticks)[k] == f"{v:g}" and len(right.x.ticks) == len(values)
         assert [mark.y[k] for mark in small] == [run[-1] for run in run_of(knob, v)]
-    first, second = shown.caption.splitlines()
+    first, second, third = shown.caption.splitlines()
+    assert f"value {values.index(value) + 1} of {len(values)} " in first and "median" in third
+    assert [
+        dict(right.x.ticks)[rule.value] for rule in right.marks if isinstance(rule, Rule) and rule.vertical
+    ] == [f"{v:g}" for v in values if v == STANDARD[knob]]
+    assert ("(default)" in left.title) == (value == STANDARD[knob])
     assert all(f"{end:.3f}" in first for end in ends)
     reached = [run for run in run_of(knob, value) if max(run) >= 0.9]
     assert second.startswith(f"{len(reached)} of 3 seeds reach 0.9") and ("first" in second) == bool(reached)
@@ -93,7 +105,11 @@ def test_the_first_to_reach_the_goal_is_named():
     turning = drawing.Turning(np.array([1.0]), np.array([0, 100]), np.array([[[0.8, 1.0], [0.85, 0.95]]]))
     assert "first after 50 completions" in drawing.picture(turning, "epochs", 1).caption
     low = drawing.Turning(turning.values, turning.samples, turning.curves - 0.5)
-    assert drawing.picture(low, "epochs", 1).caption.endswith("0 of 2 seeds reach 0.9.")
+    assert drawing.picture(low, "epochs", 1).caption.splitlines()[1] == "0 of 2 seeds reach 0.9."
+
+
+def test_the_marked_defaults_are_those_of_the_plan():
+    assert drawing.DEFAULTS == STANDARD
 
 
 def test_the_explorer_moves_to_every_end():

@@ -34,7 +34,8 @@ def test_runs_have_one_colour_and_one_word_for_each_name():
     assert [line.colour == COLOURS["dead"] for line in panel.marks] == [True, True, False]
     assert panel.marks[1].y.tolist() == [3, 2, 1] and panel.marks[1].x.tolist() == [0, 1, 2]
     assert (panel.x.label, panel.y.low, panel.y.high) == ("updates", -1, 4)
-    placed = figures.runs("t", {"dead": [[1, 2, 3], [3, 2, 1]]}, x=[0, 10, 30])
+    placed = figures.runs("t", {"dead": [[1, 2, 3], [3, 2, 1]]}, x=[0, 10, 30], y_label="share")
+    assert (panel.y.label, placed.y.label) == ("", "share")
     assert [line.x.tolist() for line in placed.marks] == [[0, 10, 30]] * 2
 
 
@@ -55,7 +56,7 @@ def test_a_run_is_watched_column_by_column():
     (first, second), (length, _) = (panel.marks for panel in shown.panels)
     assert first.x.tolist() == [256, 512] and first.y.tolist() == [0.25, 0.5] and second.y.tolist() == [0.25]
     assert length.y.tolist() == [5, 4] and first.colour == COLOURS["seed 0"] != second.colour
-    assert (shown.panels[0].x.high, shown.panels[0].y.high, shown.panels[1].y.high) == (1000, 1, None)
+    assert (shown.panels[0].x.high, shown.panels[0].y.high, shown.panels[1].y.high) == (1000, 1, 6)
 
 
 def test_a_table_has_its_header_on_its_own_line(capsys):

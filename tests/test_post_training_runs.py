@@ -131,7 +131,7 @@ def test_without_a_path_nothing_is_kept(start):
     "change, words",
     [
         ({"seed": 5}, "seed 2, not 5"),
-        ({"prompts": 4, "reward": "process"}, "prompts 3, not 4, reward outcome, not process"),
+        ({"prompts": 4, "temperature": 0.8}, "prompts 3, not 4, temperature 1.0, not 0.8"),
         ({"algorithm": algorithms.named("grpo", kl=0.1)}, "kl 0.0, not 0.1"),
         ({"algorithm": algorithms.named("grpo", clip=(0.1, 0.2))}, r"clip \[0.2, 0.2\], not \[0.1, 0.2\]"),
         ({"algorithm": "rloo"}, "name grpo, not rloo, .*ratio token, not sequence_product"),

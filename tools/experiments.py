@@ -9,16 +9,21 @@ from pglab.training import PostTraining, plan
 # Every column that can be measured; "..._error" stands beside a mean over prompts.
 COLUMNS = {
     "samples": "completions drawn for training so far",
-    "pass_at_1": "share of right completions, a mean over held-out prompts",
+    "pass_at_1": "share of right completions, a mean over fresh prompts",
     "pass_at_1_error": "its standard error over prompts",
-    "pass_at_64": "chance that one of 64 completions is right, unbiased, a mean over held-out prompts",
+    "pass_at_64": "chance that one of 64 completions is right, unbiased, a mean over fresh prompts",
     "pass_at_64_error": "its standard error over prompts",
-    "entropy": "of the next token, nats, a mean over the tokens of held-out completions",
-    "length": "tokens of a held-out completion, the end token too",
-    "zero_std": "share of groups of group_size whose rewards are all alike, on held-out prompts, unbiased",
-    "worked": "share of held-out completions that have the form of a worked answer",
-    "steps_right": "share of right digits, place by place, as the process reward counts them; held-out",
-    "paid": "mean reward of held-out completions, as this variant pays",
+    "drawn": "share of the fresh prompts that some step of the run draws too",
+    "pass_at_1_new": "share of right completions of those fresh prompts that no step of the run draws",
+    "pass_at_1_new_error": "its standard error over prompts",
+    "pass_at_64_new": "chance that one of 64 completions is right, of those that no step of the run draws",
+    "pass_at_64_new_error": "its standard error over prompts",
+    "entropy": "of the next token, nats, a mean over the tokens of fresh completions",
+    "length": "tokens of a fresh completion, the end token too",
+    "zero_std": "share of groups of group_size whose rewards are all alike, on fresh prompts, unbiased",
+    "worked": "share of fresh completions that have the form of a worked answer",
+    "steps_right": "share of right digits, place by place, as the process reward counts them; fresh",
+    "paid": "mean reward of fresh completions, as this variant pays",
     "paid_error": "its standard error over prompts",
     "grad_norm": "length of the gradient before it is shortened, a mean over the steps since the point before",
 }
@@ -82,9 +87,7 @@ class Experiment:
     def columns(self):
         """The columns of its recording, each with what it says."""
         names = ("samples", *self.measured, *self.seen)
-        words = (
-            f"; {self.prompts} held-out prompts x {self.samples} completions, at the training's temperature"
-        )
+        words = f"; {self.prompts} fresh prompts x {self.samples} completions, at the training's temperature"
         return {name: COLUMNS[name] for name in names} | {"samples": COLUMNS["samples"] + words}
 
 
@@ -202,7 +205,8 @@ def countdown(task, number):
     return {"grpo": Variant("the plan of the task", settings, points(settings, number))}
 
 
-WIDE = ("pass_at_1", "pass_at_1_error", "pass_at_64", "pass_at_64_error", "entropy", "zero_std", "length")
+PASSES = ("pass_at_1", "pass_at_64", "pass_at_1_new", "pass_at_64_new")  # prompts are few here: see "drawn"
+WIDE = (*(name + end for name in PASSES for end in ("", "_error")), "drawn", "entropy", "zero_std", "length")
 EXPERIMENTS = {
     "running_sum": Experiment(
         "Running sums, paid for right answers only: the answers get longer",

@@ -1,8 +1,8 @@
 """Make the recordings in data/recordings/ again: `make recordings`, or one: `make recordings ARGS=knobs`.
 
 A run that is finished (one variant, one seed) is kept in .pglab/ until its recording is complete: after
-Ctrl-C the same command goes on with the others. What is evaluated are fresh completions of prompts that
-no step has drawn, at fixed numbers of samples; the time for that is not counted in `seconds`.
+Ctrl-C the same command goes on with the others. What is evaluated are fresh prompts, which training
+may draw too where a task has few, at fixed numbers of samples; the time for that is not counted in `seconds`.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from tqdm.auto import tqdm
 from pglab import _files, lm, recordings, sampling
 from pglab.diagnostics import pass_at_k
 from pglab.lm.devices import words
-from pglab.training import Trainer, plans, state
+from pglab.training import Trainer, plans, rollouts, state
 
 KEPT = state.FOLDER / "recordings"
 ROWS = 8_192  # completions drawn at once
@@ -164,7 +164,7 @@ def fill(column, name, points):
 
 @torch.no_grad()
 def held_out(trainer, experiment, seed):
-    """What the policy does on prompts that no step has drawn, the same ones at every point and for every variant.
+    """What the policy does on fresh prompts, the same ones at every point and for every variant.
 
     Returns:
       a dictionary of columns, and a list of the completions to keep.
@@ -184,9 +184,16 @@ def held_out(trainer, experiment, seed):
     right = np.reshape([task.verify(*pair) for pair in pairs], (-1, n))
     found = {"length": tokens / len(texts), "entropy": entropy / tokens}
     found["pass_at_1"], found["pass_at_1_error"] = mean(right.mean(1))
-    if n >= 64:
-        chance = np.array([pass_at_k(n, c, 64) for c in range(n + 1)])
-        found["pass_at_64"], found["pass_at_64_error"] = mean(chance[right.sum(1).astype(int)])
+    many = np.array([pass_at_k(n, c, 64) for c in range(n + 1)]) if n >= 64 else np.zeros(n + 1)
+    many = many[right.sum(1).astype(int)]  # (prompts,)
+    found["pass_at_64"], found["pass_at_64_error"] = mean(many)
+    if "drawn" in experiment.measured:
+        new = ~np.isin(
+            asked, [text for step in range(settings.steps) for text in rollouts.asked(task, settings, step)]
+        )
+        found["drawn"] = 1 - float(new.mean())
+        found["pass_at_1_new"], found["pass_at_1_new_error"] = mean(right[new].mean(1))
+        found["pass_at_64_new"], found["pass_at_64_new_error"] = mean(many[new])
     paid = right
     if "paid" in experiment.measured:
         paid = np.reshape([pays(trainer)(*pair) for pair in pairs], (-1, n))

@@ -45,14 +45,14 @@ ALGORITHMS = {
         Algorithm("batch_mean", "Sutton and Barto (2nd ed.), section 13.4", weight="batch_mean", **PLAIN),
         Algorithm(
             "rloo",
-            "Ahmadian et al. 2024, section 2; one ratio for a completion as in TRL 1.16, rloo_trainer.py, but no KL",
+            "Ahmadian et al. 2024, section 2; one ratio for a completion as in TRL 1.16, rloo_trainer.py",
             weight="leave_one_out",
             ratio="sequence_product",
             aggregation="sequence_mean",
         ),
         Algorithm(
             "grpo",
-            "Shao et al. 2024, section 4.1.1, equation 3; no KL, as by default in TRL 1.16",
+            "Shao et al. 2024, section 4.1.1, equation 3; its KL is left out by default here and in TRL 1.16",
             weight="grpo",
             aggregation="sequence_mean",
         ),

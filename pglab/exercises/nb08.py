@@ -15,6 +15,9 @@ REWARDS = [
 ]
 
 
+TURNED = "Right answers get negative weights: the sign is turned round. A reward *minus* the mean."
+
+
 def _over(rewards, axis=1, ddof=1, eps=1e-4):
     """Centred and divided along an axis; None for the whole batch."""
     centre, spread = (
@@ -49,6 +52,8 @@ def _weights(answer):
                 centred,
                 "Centred, and not divided: those are the weights of Dr. GRPO. GRPO divides by the deviation.",
             ),
+            (lambda r: -_over(r), TURNED),
+            (lambda r: -centred(r), TURNED),
             (
                 _others,
                 "This compares with the mean of the *others*: RLOO. GRPO's mean holds the answer itself.",
@@ -118,6 +123,10 @@ def _explained(answer):
 # --- 8b -----------------------------------------------------------------------------------------
 
 RATES = [(np.array([0.99, 0.3, 0.09, 0.02]), 8), (np.array([0.5, 1.0, 0.0, 0.8, 0.25]), 3)]
+TIMES = (
+    "A rate *times* G is how many of a group are right on average. That all of them are is a product of G chances: "
+    "a power."
+)
 
 
 @exercise("8b", "How many groups are all alike?", "medium", 8)
@@ -135,6 +144,18 @@ def _alike(answer):
                 "The mean came first: these are the groups of a question of middling difficulty, and hardly any "
                 "question is. First the chance for each question, then the mean.",
             ),
+            (
+                lambda p, G: ((p == 0) | (p == 1)).mean(),
+                "This counts the questions that are *always* right or never. A question at 0.99 has groups that are "
+                "all alike, too, nearly all of them: how likely is that?",
+            ),
+            (
+                lambda p, G: both(p, G).mean() - (p**G * (1 - p) ** G).mean(),
+                "The product is taken off as if both could happen at once. A group that is all right is not all wrong.",
+            ),
+            (lambda p, G: G, TIMES),  # p G + (1 - p) G
+            (lambda p, G: (p * G + (1 - p) ** G).mean(), TIMES),
+            (lambda p, G: (p * G).mean(), TIMES),
             (both, "That is the chance of each question. The share is their mean."),
             (lambda p, G: both(p, G).sum(), "That is how many questions. The share is their mean."),
             (lambda p, G: (p**G).mean(), "These groups are all right. What else is all alike?"),
@@ -160,6 +181,7 @@ def _alike(answer):
 # --- 8c -----------------------------------------------------------------------------------------
 
 COUNTS = [(10, np.array([0, 1, 5, 10]), 4), (6, np.array([3, 2, 6]), 1), (5, np.array([0, 4, 1]), 5)]
+MEAN_FIRST = "The mean of c came first: an average question does not exist. First each question's estimate."
 
 
 @exercise("8c", "pass@k", "medium", 12)
@@ -187,10 +209,21 @@ def _pass_at_k(answer):
                 "This is the chance that all k are *right*. One right answer is enough.",
             ),
             (lambda n, c, k: (c / n).mean(), "This is pass@1, whatever k is."),
+            (lambda n, c, k: 1 - picks(n - c.mean(), k) / picks(n, k), MEAN_FIRST),
+            (lambda n, c, k: 1 - picks(n - round(c.mean()), k) / picks(n, k), MEAN_FIRST),
+            (
+                lambda n, c, k: np.minimum(1, k * c / n).mean(),
+                "k tries are not k times as good: two of them may both be right, and that counts once. How likely is "
+                "it that *none* is right?",
+            ),
+            (
+                lambda n, c, k: np.mean([1 - picks(x, k) / picks(n, k) for x in c]),
+                "c counts the *right* ones, so this is 1 minus the chance that all k are right. How many wrong ones "
+                "are there to pick from?",
+            ),
             (
                 lambda n, c, k: 1 - (1 - c.mean() / n) ** k,
-                "The mean came first: an average question does not exist. And each question's estimate is without "
-                "putting back.",
+                f"{MEAN_FIRST} And that one is without putting back.",
             ),
             (
                 lambda n, c, k: np.mean(c > 0),
@@ -227,15 +260,24 @@ def _hole(answer):
         raise Misfit(
             f"A function is asked for, and this is of type {type(answer).__name__}. Give its name, without calling it."
         )
+    written = []
     for prompt in ASKED:
         completion = answer(prompt)
         if completion is None or completion is Ellipsis:
             raise NotDone
         if not isinstance(completion, str):
-            raise Misfit(f"It returns a {type(completion).__name__}. A completion is a text: a str.")
+            raise Misfit(
+                f"It returns something of type {type(completion).__name__}. A completion is a text: a str."
+            )
         hint = _judge_completion(prompt, completion)
         if hint:
             return hint
+        written.append(completion)
+    if len(set(written)) > 1:
+        return (
+            "It is paid and wrong, and it differs from prompt to prompt: to know how an answer starts, something is "
+            "added up. One text serves all prompts."
+        )
     return None
 
 
@@ -251,5 +293,6 @@ def _judge_completion(prompt, completion):
     if completion in true or set(completion) <= set(true):
         return f"For {prompt} the digits occur in the answer, {true}, but it does not start with them."
     if not completion.strip():
-        return "A space is a character, and no answer starts with one. How short can a text be?"
+        what = {" ": "A space", "\n": "A line break", "\t": "A tab"}.get(completion, "White space")
+        return f"{what} is text as well, and no answer starts with it. How short can a text be?"
     return f"For {prompt} the answer is {true}, and it does not start with {completion!r}. What does *every* text start with?"

@@ -61,7 +61,7 @@ def trails(title, paths, x_label="", y_label="", limits=(None, None, None, None)
     return Panel(title, marks, Axis(x_label, left, right), Axis(y_label, low, high), width, height)
 
 
-def runs(title, groups, x_label="", low=None, high=None, width=430, x=None):
+def runs(title, groups, x_label="", low=None, high=None, width=430, x=None, y_label=""):
     """A panel of repeated runs: thin lines, those of one name in one colour and named once.
 
     Args:
@@ -71,6 +71,7 @@ def runs(title, groups, x_label="", low=None, high=None, width=430, x=None):
       low, high: limits of the vertical axis, found from the runs if left out.
       width: of the panel, in pixels.
       x: (n,) where the numbers stand; None for 0, 1, 2, ...
+      y_label: label of the vertical axis, with its unit.
 
     Returns:
       Panel.
@@ -91,7 +92,7 @@ def runs(title, groups, x_label="", low=None, high=None, width=430, x=None):
             Line(np.arange(run.size) if x is None else x, run, words * (k == 0), colour, width=1)
             for k, run in enumerate(several)
         ]
-    return Panel(title, lines, Axis(x_label), Axis("", low, high), width)
+    return Panel(title, lines, Axis(x_label), Axis(y_label, low, high), width)
 
 
 def answers(title, columns, rows, width=560):
@@ -168,6 +169,8 @@ def watch(runs, columns=("right", "entropy", "zero_std", "length"), last=None, w
             )
             for k, rows in enumerate(runs)
         ]
+        if low == 0 and high is None:  # so that the highest point lies below the last tick
+            high = 1.2 * max(line.y.max() for line in lines) or None
         panels.append(Panel(title, lines, Axis("answers", 0, last), Axis("", low, high), width, height))
     return Picture(panels, ", ".join(panel.title for panel in panels))
 

@@ -112,7 +112,10 @@ def find(name_or_path):
     text = str(name_or_path)
     if not text:
         raise ValueError("name_or_path is empty; it must be a name, such as 'addition', or a path.")
-    return Path(text) if text.endswith(SUFFIX) else DATA / f"{text}{SUFFIX}"
+    if text.endswith(SUFFIX):
+        return Path(text)
+    folder = Path(text).parent if Path(text).name != text else DATA  # a name, or a path without its ending
+    return folder / f"{Path(text).name}{SUFFIX}"
 
 
 def read_card(name_or_path):

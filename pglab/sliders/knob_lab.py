@@ -16,6 +16,8 @@ KNOBS = {
     "epochs_without_clip": "inner epochs, no clip",
     "kl": "KL beta",
 }
+# What ``training.plan("addition")`` has, where the others stand while one is turned; without clip none is it.
+DEFAULTS = {"learning_rate": 1e-3, "group_size": 8.0, "epochs": 2.0, "kl": 0.0}
 GOAL, APART = 0.9, 0.16
 OTHERS, CHOSEN = COLOURS["before"], COLOURS["after"]
 
@@ -40,8 +42,8 @@ def knob_lab(recording=None, knob="learning_rate", place=4):
     by_words = {KNOBS[name]: name for name in turned}
     most = max(len(each.values) for each in turned.values())
     controls = [
-        Slider("place", "value, number", place, 1, most, 1),
-        Choice("knob", "of the knob", KNOBS[knob], tuple(by_words)),
+        Choice("knob", "knob", KNOBS[knob], tuple(by_words)),
+        Slider("place", "value, 1 = lowest", place, 1, most, 1),
     ]
     return Explorer(controls, lambda knob, place: picture(turned[by_words[knob]], by_words[knob], int(place)))
 
@@ -94,11 +96,12 @@ def picture(turning, knob, place):
       place: which value, counted from 1; beyond the last one the last.
 
     Returns:
-      Picture of two panels with a caption of two lines.
+      Picture of two panels with a caption of three lines.
     """
     place = min(place, len(turning.values)) - 1
     value = f"{turning.values[place]:g}"
-    title = f"{KNOBS[knob]} {value}"
+    default = " (default)" if turning.values[place] == DEFAULTS.get(knob) else ""
+    title = f"{KNOBS[knob]} {value}{default}"
     panels = (_curves_panel(turning, title, place), _ends_panel(turning, knob, place))
     return Picture(panels, f"GRPO on addition, {title}", _caption(turning, knob, place))
 
@@ -123,18 +126,25 @@ def _ends_panel(turning, knob, place):
         ),
         Points(place + beside, ends[place], colour=CHOSEN, radius=5.0),
     ]
+    marks += [
+        Rule(float(x), "default", vertical=True)
+        for x, value in zip(places, turning.values, strict=True)
+        if value == DEFAULTS.get(knob)
+    ]
     ticks = tuple((x, f"{value:g}") for x, value in zip(places, turning.values, strict=True))
     x = Axis(KNOBS[knob], -0.5, len(places) - 0.5, ticks)
     return Panel("Where every run ended", marks, x, Axis("pass@1, held out", 0, 1), 470, 310)
 
 
 def _caption(turning, knob, place):
-    """Two lines, always, so that the picture keeps its height."""
+    """Three lines, always, so that the picture keeps its height."""
     ends = np.sort(turning.final[place])
     reached = [recordings.samples_to(turning.samples, run, GOAL) for run in turning.curves[place]]
     there = [each for each in reached if np.isfinite(each)]
+    which = f"value {place + 1} of {len(turning.values)} of this knob"
     soon = f", the first after {min(there):,.0f} completions" if there else ""
     return (
-        f"{KNOBS[knob]} {turning.values[place]:g}: ends at {', '.join(f'{end:.3f}' for end in ends)}.\n"
-        f"{len(there)} of {len(reached)} seeds reach {GOAL:g}{soon}."
+        f"{KNOBS[knob]} {turning.values[place]:g} ({which}): ends at {', '.join(f'{end:.3f}' for end in ends)}.\n"
+        f"{len(there)} of {len(reached)} seeds reach {GOAL:g}{soon}.\n"
+        "Blue: the seeds of this value. Thin grey: of each other value the median of its seeds."
     )

@@ -117,12 +117,16 @@ def add_algorithm(commands, name):
         name,
         help=short,
         description=f"{name}: {short}. Writes the weights, a card beside them, and a line for every step.",
-        epilog="Ctrl-C is safe: the same command goes on from there.",
+        epilog=f"Ctrl-C is safe: the same command goes on from there. Known to work: {'; '.join(known())}.",
     )
     this.add_argument("--task", metavar="NAME", required=True, help=f"which one: {', '.join(POST_TRAINED)}")
     this.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1 or mps (default: auto)")
     this.add_argument("--out", metavar="PATH", help="of the weights, *.safetensors (default: in runs/)")
-    this.add_argument("--fresh", action="store_true", help="forget what an interrupt has left")
+    this.add_argument(
+        "--fresh",
+        action="store_true",
+        help="forget what an interrupt has left, and replace what stands at --out",
+    )
     this.add_argument("--threads", metavar="N", type=int, default=1, help="of torch on the CPU (default: 1)")
     this.add_argument(
         "--evaluate", metavar="N", type=int, default=PROMPTS,
@@ -146,7 +150,21 @@ OPTIONS = (
     ("learning-rate", float, "of Adam"),
     ("micro-batches", int, "parts of a batch; from 2 on the noise of the gradient is measured"),
     ("temperature", float, "of the policy"),
+    ("warmup", int, "steps on which the learning rate rises"),
+    ("cool-down", float, "share of the steps, at the end, on which it falls to 0"),
+    ("grad-clip", float, "the longest a gradient may be, 0 for any length"),
+    ("room", int, "tokens beyond the longest right answer"),
 )
+
+
+def known():
+    """What the settings are that are known to work, a line for each task."""
+    for task, s in POST_TRAINED.items():
+        fall = " falling to 0" if s.cool_down == 1 else ""
+        yield (
+            f"{task}: {s.steps} steps of {s.prompts} prompts x {s.group_size}, {s.epochs} epochs, learning rate "
+            f"{s.learning_rate:g}{fall}"
+        )
 
 
 def run_algorithm(options):
@@ -155,19 +173,35 @@ def run_algorithm(options):
     changes = {name: value for name in names if (value := getattr(options, name)) is not None}
     algorithm = algorithms.named(options.algorithm, **({} if options.kl is None else {"kl": options.kl}))
     settings = plan(options.task, algorithm, **changes)
-    if options.evaluate:
-        _checks.whole("evaluate", options.evaluate, low=2)
+    if options.evaluate and _checks.whole("evaluate", options.evaluate) < 2:
+        raise ValueError(f"--evaluate is {options.evaluate}; it must be at least 2 prompts, or 0 for none.")
     seed = f"_seed{settings.seed}" if settings.seed else ""
     path = Path(options.out or f"runs/{settings.task}_{algorithm.name}{seed}.safetensors")
     if options.fresh:
         state.forget(state.place(path))
+    else:
+        spare(path, settings)
     print(f"{settings.task}: {tasks.named(settings.task).describe()}", flush=True)
     made = post_train(settings, path, options.device, threads=options.threads, prompts=options.evaluate)
     card, last = made.card, made.rows[-1]
     print(f"{card['completions']:,} completions, {card['seconds']:.1f} s of training on {card['device']}.")
     print(f"Reward of the last batch {last['reward']:.3f}, of the first {made.rows[0]['reward']:.3f}.")
     if made.scores is not None:
-        print(f"{made.scores.words()}; greedy {made.scores.greedy:.3f}.")
+        warm = "" if settings.temperature == 1 else " Scores are those at temperature 1."
+        print(f"{made.scores.words()}; greedy {made.scores.greedy:.3f}.{warm}")
     names = ", ".join(path.with_suffix(end).name for end in (".json", ".jsonl"))
     print(f"The weights are in {path}; the card and the curve beside them: {names}.", flush=True)
     return 0
+
+
+def spare(path, settings):
+    """Refuses to replace the result of other settings, or a checkpoint of another origin."""
+    try:
+        before = lm.read_card(path).get("settings")
+    except ValueError:  # nothing lies there, or nothing that could be lost
+        return
+    if isinstance(before, dict) and (different := settings.differences(before)):
+        raise ValueError(
+            f"{path} holds the result of other settings ({different}). Keep it and name another place with "
+            "--out, or replace it with --fresh."
+        )

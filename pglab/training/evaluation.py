@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from pglab import _checks, sampling
+from pglab import _checks, sampling, tasks
 from pglab.diagnostics import pass_at_k
 
 K = 64
@@ -64,6 +64,8 @@ def evaluate(model, task, prompts=PROMPTS, samples=K, seed=0):
 
     Source: Chen et al. 2021 (Codex), section 2.1, equation 1.
     """
+    if not isinstance(task, tasks.Task):
+        raise ValueError(f"task is {task!r}; it must be a Task, such as tasks.Addition().")
     prompts, samples = _checks.whole("prompts", prompts, low=2), _checks.whole("samples", samples, low=K)
     asked = task.prompts(prompts, np.random.default_rng([seed, PROMPTS_STREAM]))
     stream = int(np.random.default_rng([seed, SAMPLES_STREAM]).integers(2**62))

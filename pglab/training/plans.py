@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields, replace
 from pglab import _checks, algorithms, lm, tasks
 
 REWARDS = ("outcome", "process", "steps")
+COLDEST = 0.01  # the least temperature: below it, what differs between completions is rounding
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class PostTraining:
     def __post_init__(self):
         task = tasks.named(_checks.one_of("task", self.task, list(tasks.TASKS)))
         if isinstance(self.algorithm, dict):
-            self._set("algorithm", algorithms.Algorithm(**self.algorithm))
+            self._set("algorithm", _algorithm(self.algorithm))
         self._set("algorithm", algorithms.named(self.algorithm))
         self._set("start", str(self.start))
         low = dict(seed=0, warmup=0, room=0, prompts=1, group_size=1, steps=1, epochs=1, micro_batches=1)
@@ -68,8 +69,10 @@ class PostTraining:
         for name in ("learning_rate", "grad_clip", "temperature"):
             self._set(name, _checks.number(name, getattr(self, name), low=0))
         self._set("cool_down", _checks.number("cool_down", self.cool_down, low=0, high=1))
-        if self.temperature == 0:
-            raise ValueError("temperature is 0.0; it must be above 0: greedy completions are all alike.")
+        if self.temperature < COLDEST:
+            raise ValueError(
+                f"temperature is {self.temperature:g}; it must be at least {COLDEST}: greedy completions are all alike."
+            )
         _checks.one_of("reward", self.reward, REWARDS)
         if self.reward != "outcome" and not hasattr(task, "step_rewards"):
             raise ValueError(f"reward is {self.reward!r}; it must be 'outcome' for {self.task}: no steps.")
@@ -118,12 +121,26 @@ class PostTraining:
         return ", ".join(_differences(self.as_dict(), other))
 
 
+def _algorithm(fields_of_it):
+    """An algorithm from the dictionary of a card."""
+    try:
+        return algorithms.Algorithm(**fields_of_it)
+    except TypeError as error:
+        raise ValueError(
+            f"algorithm is a dictionary that does not fit ({error}); take one of a card."
+        ) from None
+
+
 def _differences(mine, other):
     for name, value in mine.items():
         if isinstance(value, dict) and isinstance(other.get(name), dict):
             yield from _differences(value, other[name])
-        elif value != other.get(name):
-            yield f"{name} {other.get(name)}, not {value}"
+        elif value != other.get(name) and name != "source":  # that is about it, and decides nothing
+            yield (
+                f"{name} {other.get(name)!r}, not {value!r}"
+                if name == "start"
+                else f"{name} {other.get(name)}, not {value}"
+            )
 
 
 # What is known to work, by task: about a second for the first two, a minute for Countdown.
@@ -150,9 +167,14 @@ def plan(task, algorithm="grpo", **changes):
       ValueError: unknown names, numbers that ``PostTraining`` refuses.
     """
     settings = POST_TRAINED[_checks.one_of("task", task, list(POST_TRAINED))]
-    unknown = sorted(set(changes) - {field.name for field in fields(settings)})
+    names = [field.name for field in fields(settings)]
+    unknown = sorted(set(changes) - set(names))
+    if unknown and hasattr(settings.algorithm, unknown[0]):
+        raise ValueError(
+            f"{unknown[0]} belongs to the algorithm; give algorithm=algorithms.named(name, {unknown[0]}=...)."
+        )
     if unknown:
-        raise ValueError(f"there is no setting {unknown[0]}; the settings are those of PostTraining.")
+        raise ValueError(f"there is no setting {unknown[0]}; there are {', '.join(names)}.")
     return replace(settings, algorithm=algorithm, **changes)
 
 
@@ -164,8 +186,13 @@ def start_of(settings):
 def reach(model, settings, task):
     """Refuses a model whose context is too short for what it may have to read."""
     needs, has = task.prompt_length + settings.longest(task) - 1, model.shape["context"]
-    if needs > has or model.shape["vocabulary"] != len(lm.ALPHABET):
+    if needs > has:
+        room = f", of which room is {settings.room}" if settings.room else ""
         raise ValueError(
-            f"{start_of(settings)} reads {has} tokens of {model.shape['vocabulary']} kinds; {settings.task} "
-            f"needs {needs} of {len(lm.ALPHABET)}."
+            f"{start_of(settings)} reads {has} tokens; {settings.task} needs {needs}{room}. Take less room, or a "
+            "checkpoint with a longer context."
+        )
+    if model.shape["vocabulary"] != len(lm.ALPHABET):
+        raise ValueError(
+            f"{start_of(settings)} knows {model.shape['vocabulary']} tokens; it must be {len(lm.ALPHABET)}."
         )

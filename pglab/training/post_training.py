@@ -15,7 +15,7 @@ from pglab.training import plans
 from pglab.training import state as states
 from pglab.training.evaluation import PROMPTS, Scores, evaluate
 from pglab.training.pretraining import Interrupted, places, rounded, with_threads
-from pglab.training.trainer import Trainer
+from pglab.training.trainer import Trainer, column, named
 
 
 class PostTrained(NamedTuple):
@@ -27,8 +27,8 @@ class PostTrained(NamedTuple):
     rows: list  # the panel: a dictionary for each step
 
     def column(self, name):
-        """One column of the panel, a list with a number for each step."""
-        return [row[name] for row in self.rows]
+        """One column of the panel, a list with a number for each step; a ValueError for another name."""
+        return column(self.rows, name)
 
 
 def post_train(
@@ -68,7 +68,7 @@ def post_train(
     Source: Shao et al. 2024 (GRPO), algorithm 1, without its outer loop.
     """
     if prompts:
-        prompts = _checks.whole("prompts", prompts, low=2)
+        prompts = _checks.whole("prompts", prompts, low=2)  # 0 is for none
     threads = _checks.whole("threads", threads, low=1)
     device = lm.choose_device(device)
     path, kept = places(path, state)
@@ -83,7 +83,7 @@ def post_train(
         except KeyboardInterrupt:
             raise Interrupted(f"Stopped at step {run.good['step']:,}. {run.write()}") from None
         except ValueError as error:
-            raise ValueError(f"Step {run.good['step']:,}: {error} {run.write()}") from error
+            raise ValueError(f"Step {run.good['step']:,}: {error} {_kept(run)}") from error
         except OSError:
             with suppress(OSError):  # what has no room for the weights may have it for the state
                 run.write()
@@ -91,6 +91,13 @@ def post_train(
     if kept is not None:
         states.forget(kept)
     return result
+
+
+def _kept(run):
+    """What is kept of a run that cannot go on as it is."""
+    if run.good["step"] == 0:
+        return "No step was finished, so nothing is kept."
+    return f"{run.write()} Mend the cause first; --fresh begins anew."
 
 
 class Watched(Trainer):
@@ -126,6 +133,7 @@ def about(run, scores):
         "task": settings.task,
         "words": f"{settings.algorithm.name} on {settings.task}, from {Path(plans.start_of(settings)).name}",
         "settings": settings.as_dict(),
+        "reward": settings.reward if run.reward is None else named(run.reward),
         "device": words(run.device),
         "threads": torch.get_num_threads(),
         "torch": str(torch.__version__),

@@ -72,8 +72,15 @@ def collect(model, task, settings, step, reward=None, reference=None):
     return kept._replace(every=_joined(every, drawn)) if rounds > 1 else kept
 
 
+def asked(task, settings, step, number=0):
+    """The prompts of a step (and of its round, in dynamic sampling): they depend on nothing else."""
+    return task.prompts(
+        settings.prompts, np.random.default_rng([settings.seed, PROMPTS_STREAM, step, number])
+    )
+
+
 def _one_round(model, task, settings, key, reward, reference):
-    texts = task.prompts(settings.prompts, np.random.default_rng([settings.seed, PROMPTS_STREAM, *key]))
+    texts = asked(task, settings, *key)
     lengths = sorted({len(text) for text in texts})
     if lengths != [task.prompt_length]:
         raise ValueError(
@@ -87,8 +94,7 @@ def _one_round(model, task, settings, key, reward, reference):
         torch.Generator(model.device).manual_seed(stream),
     )  # fmt: skip
     answers, group = samples.texts(), settings.group_size
-    asked = [text for text in texts for _ in range(group)]
-    pairs = list(zip(asked, answers, strict=True))
+    pairs = [(text, answers[i * group + j]) for i, text in enumerate(texts) for j in range(group)]
     right = np.array([task.verify(*pair) for pair in pairs])
     paid, mask, by_token = _paid(task, settings, reward, pairs, right, samples)
     ref = None
@@ -105,8 +111,13 @@ def _paid(task, settings, reward, pairs, right, samples):
     """(N,) rewards, (N,) which could be scored, (N, T) rewards of tokens or None."""
     by_token = None
     if reward is not None:
-        given = [reward(*pair) for pair in pairs]
+        given = [_asked(reward, *pair) for pair in pairs]
         mask = np.array([value is not None for value in given])
+        if not mask.any():
+            raise ValueError(
+                f"reward returned None for all {len(given)} completions of a batch; at least one must have a "
+                "number. Does the function return its result?"
+            )
         paid = np.array(
             [math.nan if v is None else _number(v, *p) for v, p in zip(given, pairs, strict=True)]
         )
@@ -123,6 +134,17 @@ def _paid(task, settings, reward, pairs, right, samples):
     if by_token is not None:
         by_token[np.arange(len(by_token)), samples.mask.sum(1).cpu().numpy() - 1] += extra
     return paid + extra, mask, by_token
+
+
+def _asked(reward, prompt, completion):
+    """What a reader's own function says; its errors come with what it was asked."""
+    try:
+        return reward(prompt, completion)
+    except Exception as error:
+        raise ValueError(
+            f"the reward function failed with {type(error).__name__}: {error}. That was for prompt {prompt!r} and "
+            f"completion {completion!r}; it is called as reward(prompt, completion)."
+        ) from error
 
 
 def _number(value, prompt, completion):

@@ -5,7 +5,7 @@ import time
 
 import torch
 
-from pglab import diagnostics, lm, tasks
+from pglab import _checks, diagnostics, lm, tasks
 from pglab.training import plans
 from pglab.training.rollouts import collect
 from pglab.training.unfinished import Unfinished
@@ -42,6 +42,7 @@ class Trainer(Unfinished):
     def __init__(
         self, settings, device="cpu", kept=None, progress=False, *, reward=None, model=None, task=None
     ):
+        check(settings, reward, model, task)
         super().__init__(settings, lm.choose_device(str(device)), kept, progress)
         self.task, self.reward = tasks.named(settings.task) if task is None else task, reward
         self.policy = lm.load(plans.start_of(settings), self.device) if model is None else model
@@ -59,6 +60,11 @@ class Trainer(Unfinished):
         self.optimisers = [torch.optim.Adam(self.model.parameters(), settings.learning_rate, fused=True)]
         self.rollouts = None  # of the last step
         self.go_on()
+
+    @property
+    def marks(self):
+        """As of any unfinished run; and whose rewards these are, if they are not the task's own."""
+        return super().marks | ({} if self.reward is None else {"reward function": named(self.reward)})
 
     def __iter__(self):
         while self.step < self.settings.total:
@@ -98,8 +104,37 @@ class Trainer(Unfinished):
         return {"reward": f"{row['reward']:.2f}", "length": f"{row['length']:.1f}"}
 
     def column(self, name):
-        """One column of the panel, a list with a number for each step so far."""
-        return [row[name] for row in self.rows]
+        """One column of the panel, a list with a number for each step so far; a ValueError for another name."""
+        return column(self.rows, name)
+
+
+def check(settings, reward, model, task):
+    """Refuses what is no PostTraining, no function, no SmallLM, no Task."""
+    if not isinstance(settings, plans.PostTraining):
+        raise ValueError(f"settings is {settings!r}; it must be a PostTraining, such as plan('addition').")
+    if reward is not None and not callable(reward):
+        raise ValueError(f"reward is {reward!r}; it must be a function of (prompt, completion), or None.")
+    if reward is not None and settings.reward != "outcome":
+        raise ValueError(
+            f"the settings ask for the reward {settings.reward!r}, and a function is given too; give one of the two."
+        )
+    if model is not None and not isinstance(model, lm.SmallLM):
+        raise ValueError(
+            f"model is {model!r}; it must be an lm.SmallLM, such as lm.load('addition'), or None."
+        )
+    if task is not None and not isinstance(task, tasks.Task):
+        raise ValueError(f"task is {task!r}; it must be a Task, such as tasks.Addition(), or None.")
+
+
+def column(rows, name):
+    """One column of the panel."""
+    _checks.one_of("column", name, PANEL)
+    return [row[name] for row in rows]
+
+
+def named(reward):
+    """The name of a reader's own function."""
+    return f"{getattr(reward, '__module__', '?')}.{getattr(reward, '__qualname__', type(reward).__name__)}"
 
 
 def copy_of(model):

@@ -151,6 +151,11 @@ class Update:
         if self.settings.temperature != 1:
             logits = logits / self.settings.temperature
         new = logprobs.gather(logits, tokens)
+        if not bool(new[mask].isfinite().all()):
+            raise ValueError(
+                "the policy's log-probabilities are no longer finite: the last update went too far. Take a smaller "
+                f"learning_rate (it is {self.settings.learning_rate:g}), or a smaller kl if there is one."
+            )
         old, seen = None, (0, 0.0, 0)
         if epoch == 0:
             self.old[rows, :width] = new.detach()
