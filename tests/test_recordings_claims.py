@@ -185,3 +185,14 @@ def test_on_the_solver_pass_at_64_and_entropy_fall_while_pass_at_1_rises(read):
     assert (one[:, -1] > one[:, 0] + 0.15).all() and (one[:, -1] < 0.6).all()
     assert (many[:, 0] > 0.95).all() and (many[:, -1] < 0.85).all()
     assert (entropy[:, -1] < entropy[:, 0] / 3).all()
+
+
+@pytest.mark.parametrize("name", ["countdown", "countdown_solver"])
+def test_of_countdown_half_of_the_fresh_prompts_are_drawn_in_training_and_those_do_better(read, name):
+    recording = read(name)
+    one, new, drawn = (recording.column("grpo", each) for each in ("pass_at_1", "pass_at_1_new", "drawn"))
+    assert ((drawn > 0.3) & (drawn < 0.7)).all() and (new[:, -1] < one[:, -1] - 0.02).all()
+    assert (new[:, -1] > new[:, 0] + 0.1).all()  # what was never drawn gets better too
+    if name == "countdown_solver":
+        many = recording.column("grpo", "pass_at_64_new")
+        assert (many[:, -1] < many[:, 0] - 0.1).all()

@@ -130,6 +130,33 @@ def test_steps_are_counted_and_the_process_reward_is_what_is_paid():
     assert found["paid"] == pytest.approx(found["steps_right"]) and found["paid"] >= found["pass_at_1"]
 
 
+def test_prompts_that_training_draws_too_are_told_apart(monkeypatch):
+    """By what the trainer really draws, until its last step; here half of what is asked at the end."""
+    settings = PostTraining("countdown", prompts=4, group_size=2, steps=3, seed=7)
+    trainer = Trainer(settings)
+    seen = [text for _ in trainer for text in trainer.rollouts.texts]
+    others = trainer.task.prompts(6, np.random.default_rng(1))
+    asked = [text for pair in zip(seen[1:12:2], others, strict=True) for text in pair]
+    monkeypatch.setattr(
+        tasks.Countdown,
+        "prompts",
+        lambda self, n, rng, draw=tasks.Countdown.prompts: asked if n == 12 else draw(self, n, rng),
+    )
+    names = ("pass_at_1", "pass_at_1_new", "drawn")
+    experiment = tiny(measured=names, samples=64, prompts=12, keep=0)
+    found, _ = tool.held_out(trainer, experiment, 7)
+    monkeypatch.undo()
+    generator = torch.Generator().manual_seed(
+        int(np.random.default_rng([7, tool.SAMPLES_STREAM]).integers(2**62))
+    )
+    texts = sampling.sample(trainer.policy, asked, 64, 11, generator=generator).texts()
+    right = [
+        np.mean([trainer.task.verify(x, y) for y in texts[64 * i : 64 * i + 64]]) for i, x in enumerate(asked)
+    ]
+    assert found["drawn"] == 0.5 and found["pass_at_1"] == pytest.approx(np.mean(right))
+    assert found["pass_at_1_new"] == pytest.approx(np.mean(right[1::2]))
+
+
 def test_a_run_is_interrupted_and_gone_on_with(tmp_path, monkeypatch):
     whole, run_once, done = made(tmp_path / "whole"), tool.run_once, []
 

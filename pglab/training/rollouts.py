@@ -115,8 +115,8 @@ def _paid(task, settings, reward, pairs, right, samples):
         mask = np.array([value is not None for value in given])
         if not mask.any():
             raise ValueError(
-                f"reward returned None for all {len(given)} completions of a batch; at least one must have a "
-                "number. Does the function return its result?"
+                f"reward returned None for all {len(given)} completions of a batch; at least one must have a number, "
+                "or there is nothing to learn from. Perhaps the function forgets to return its result."
             )
         paid = np.array(
             [math.nan if v is None else _number(v, *p) for v, p in zip(given, pairs, strict=True)]
