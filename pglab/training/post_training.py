@@ -2,7 +2,6 @@
 
 import json
 import math
-from contextlib import suppress
 from datetime import date
 from pathlib import Path
 from typing import NamedTuple
@@ -14,8 +13,9 @@ from pglab.lm.devices import words
 from pglab.training import plans
 from pglab.training import state as states
 from pglab.training.evaluation import PROMPTS, Scores, evaluate
-from pglab.training.pretraining import Interrupted, places, rounded, with_threads
+from pglab.training.pretraining import rounded
 from pglab.training.trainer import Trainer, column, named
+from pglab.training.unfinished import held, places, with_threads
 
 
 class PostTrained(NamedTuple):
@@ -78,16 +78,11 @@ def post_train(
         run = Watched(settings, device, kept, progress, reward=reward)
         run.watch = watch
         try:
-            run.finish()
-            result = _finished(run, path, prompts)
-        except KeyboardInterrupt:
-            raise Interrupted(f"Stopped at step {run.good['step']:,}. {run.write()}") from None
+            with held(run):
+                run.finish()
+                result = _finished(run, path, prompts)
         except ValueError as error:
             raise ValueError(f"Step {run.good['step']:,}: {error} {_kept(run)}") from error
-        except OSError:
-            with suppress(OSError):  # what has no room for the weights may have it for the state
-                run.write()
-            raise
     if kept is not None:
         states.forget(kept)
     return result

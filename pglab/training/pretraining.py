@@ -1,8 +1,6 @@
 """Pretraining: a model learns to continue prompts as a corpus does, and becomes a checkpoint."""
 
-from contextlib import contextmanager, suppress
 from datetime import date
-from pathlib import Path
 from typing import NamedTuple
 
 import torch
@@ -13,6 +11,9 @@ from pglab.training import state as states
 from pglab.training.evaluation import PROMPTS, Scores, evaluate
 from pglab.training.run import RECENT, Run
 from pglab.training.settings import command
+from pglab.training.unfinished import Interrupted, held, places, with_threads
+
+__all__ = ["Interrupted", "Pretrained", "pretrain", "rounded"]
 
 
 class Pretrained(NamedTuple):
@@ -22,10 +23,6 @@ class Pretrained(NamedTuple):
     card: dict  # where it comes from, and its scores
     scores: Scores
     losses: list  # of every step, in nats per token
-
-
-class Interrupted(KeyboardInterrupt):
-    """Stopped by Ctrl-C; the message says what is kept."""
 
 
 def pretrain(settings, path=None, device="auto", progress=True, state=None, *, threads=1, prompts=PROMPTS):
@@ -66,39 +63,12 @@ def pretrain(settings, path=None, device="auto", progress=True, state=None, *, t
     path, kept = places(path, state)
     with with_threads(_checks.whole("threads", threads, low=1)):
         run = Run(settings, device, kept, progress)
-        try:
+        with held(run):
             run.finish()
             result = _finished(run, path, prompts)
-        except KeyboardInterrupt:
-            raise Interrupted(f"Stopped at step {run.good['step']:,}. {run.write()}") from None
-        except OSError:
-            with suppress(OSError):  # what has no room for the weights may have it for the state
-                run.write()
-            raise
     if kept is not None:
         states.forget(kept)
     return result
-
-
-def places(path, state):
-    """Where the weights and the unfinished run go: both tried, or None."""
-    if path is None:
-        return None, None
-    path = lm.files.weights_path(path)
-    kept = states.place(path) if state is None else Path(state)
-    for file in (path, path.with_suffix(".json"), kept):
-        states.check_folder(file)
-    return path, kept
-
-
-@contextmanager
-def with_threads(number):
-    before = torch.get_num_threads()
-    torch.set_num_threads(number)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def _finished(run, path, prompts):

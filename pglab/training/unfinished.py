@@ -2,14 +2,21 @@
 
 import copy
 import time
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
 import torch
 from tqdm.auto import tqdm
 
+from pglab import lm
 from pglab.lm.devices import words
 from pglab.training import state
 
 KEEP = 20.0  # seconds between two states on disk
+
+
+class Interrupted(KeyboardInterrupt):
+    """Stopped by Ctrl-C; the message says what is kept."""
 
 
 class Unfinished:
@@ -112,3 +119,45 @@ class Unfinished:
                 if time.perf_counter() - written > KEEP and self.step < self.settings.total:
                     self.write()
                     written = time.perf_counter()
+
+
+@contextmanager
+def held(run):
+    """Whatever stops a run, what has been done is kept.
+
+    Args:
+      run: Unfinished.
+
+    Raises:
+      Interrupted: in place of Ctrl-C; it says what is kept.
+      OSError: as it came. What has no room for the weights may have it for the state.
+    """
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise Interrupted(f"Stopped at step {run.good['step']:,}. {run.write()}") from None
+    except OSError:
+        with suppress(OSError):
+            run.write()
+        raise
+
+
+def places(path, kept):
+    """Where the weights and the unfinished run go: both tried, or None."""
+    if path is None:
+        return None, None
+    path = lm.files.weights_path(path)
+    kept = state.place(path) if kept is None else Path(kept)
+    for file in (path, path.with_suffix(".json"), kept):
+        state.check_folder(file)
+    return path, kept
+
+
+@contextmanager
+def with_threads(number):
+    before = torch.get_num_threads()
+    torch.set_num_threads(number)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
