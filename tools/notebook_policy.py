@@ -31,7 +31,7 @@ CELLS = {
     "05": (25, 50),
     "06": (25, 62),
     "07": (25, 76),
-    "08": (25, 90),
+    "08": (25, 92),
 }  # 01 asserts nine claims
 WORDS_PER_MINUTE, MINUTES_PER_CODE_CELL = 110, 0.75
 
