@@ -112,7 +112,7 @@ def _curves_panel(turning, title, place):
     marks += [Line(turning.samples, run, "", OTHERS, width=0.8) for run in others]
     marks += [Line(turning.samples, run, "", CHOSEN, width=2.0) for run in turning.curves[place]]
     x = Axis("completions", 0, turning.samples[-1])
-    return Panel(f"{title}: every seed", marks, x, Axis("pass@1, held out", 0, 1), 470, 310)
+    return Panel(f"{title}: every seed", marks, x, Axis("pass@1, fresh questions", 0, 1), 470, 310)
 
 
 def _ends_panel(turning, knob, place):
@@ -127,13 +127,13 @@ def _ends_panel(turning, knob, place):
         Points(place + beside, ends[place], colour=CHOSEN, radius=5.0),
     ]
     marks += [
-        Rule(float(x), "default", vertical=True)
+        Rule(float(x), "", vertical=True)
         for x, value in zip(places, turning.values, strict=True)
         if value == DEFAULTS.get(knob)
     ]
     ticks = tuple((x, f"{value:g}") for x, value in zip(places, turning.values, strict=True))
     x = Axis(KNOBS[knob], -0.5, len(places) - 0.5, ticks)
-    return Panel("Where every run ended", marks, x, Axis("pass@1, held out", 0, 1), 470, 310)
+    return Panel("Where every run ended", marks, x, Axis("pass@1, fresh questions", 0, 1), 470, 310)
 
 
 def _caption(turning, knob, place):
@@ -146,5 +146,5 @@ def _caption(turning, knob, place):
     return (
         f"{KNOBS[knob]} {turning.values[place]:g} ({which}): ends at {', '.join(f'{end:.3f}' for end in ends)}.\n"
         f"{len(there)} of {len(reached)} seeds reach {GOAL:g}{soon}.\n"
-        "Blue: the seeds of this value. Thin grey: of each other value the median of its seeds."
+        "Blue: the seeds of this value. Thin grey: of each other value the median. Dashed, on the right: the default."
     )
