@@ -26,14 +26,17 @@ def against_the_peak(function, work, repeats, size=1024):
     return statistics.median(times), statistics.median(shares)
 
 
-def matrix_work(model, batch, group):
-    """Operations of the matrix products of one ``sample``: each weight once for every token read."""
+def forward_work(model, read, asked):
+    """Operations of the matrix products for so many tokens read, and the head asked so often."""
     weights = {name: p.numel() for name, p in model.named_parameters() if p.ndim == 2}
     layers = sum(n for name, n in weights.items() if name.startswith("blocks"))
-    head = weights["tokens.weight"]
-    read = batch * PROMPT + batch * group * (NEW - 1)  # the last token is not read
-    asked = batch + batch * group * (NEW - 1)
-    return 2 * (layers * read + head * asked)
+    return 2 * (layers * read + weights["tokens.weight"] * asked)
+
+
+def matrix_work(model, batch, group, prompt=PROMPT, new=NEW):
+    """Operations of the matrix products of one ``sample``; the last token is not read."""
+    own = batch * group * (new - 1)
+    return forward_work(model, batch * prompt + own, batch + own)
 
 
 def bench_sampling():

@@ -8,7 +8,7 @@ import statistics
 
 import numpy as np
 import torch
-from bench_lm import against_the_peak
+from bench_lm import against_the_peak, forward_work, matrix_work
 from timing import seconds
 
 from pglab import sampling, training
@@ -74,20 +74,9 @@ def bench_race(tasks=tuple(GOALS)):
 
 def learner_work(model, parts):
     """Operations of the matrix products of a gradient: forward, and twice that backward."""
-    weights = {name: p.numel() for name, p in model.named_parameters() if p.ndim == 2}
-    layers = sum(n for name, n in weights.items() if name.startswith("blocks"))
     read = sum(part.prompts.numel() + len(part.rows) * (part.width - 1) for part in parts)
     asked = sum(len(part.rows) * part.width for part in parts)
-    return 6 * (layers * read + weights["tokens.weight"] * asked)
-
-
-def sampler_work(model, settings, task):
-    """Operations of the matrix products of one ``sample``; the last token is not read."""
-    weights = {name: p.numel() for name, p in model.named_parameters() if p.ndim == 2}
-    layers = sum(n for name, n in weights.items() if name.startswith("blocks"))
-    rows, steps = settings.prompts * settings.group_size, settings.longest(task)
-    read = settings.prompts * task.prompt_length + rows * (steps - 1)
-    return 2 * (layers * read + weights["tokens.weight"] * (settings.prompts + rows * (steps - 1)))
+    return 3 * forward_work(model, read, asked)
 
 
 def bench_shares():
@@ -99,10 +88,12 @@ def bench_shares():
         batch = rollouts.collect(model, task, settings, 0)
         one = update.Update(model, None, trainer.optimisers[0], settings, batch)
 
+        sizes = settings.prompts, settings.group_size, task.prompt_length, settings.longest(task)
+
         def draw(model=model, settings=settings, task=task, prompts=batch.prompts):
             sampling.sample(model, prompts, settings.group_size, settings.longest(task))
 
-        took, share = against_the_peak(draw, sampler_work(model, settings, task), 15)
+        took, share = against_the_peak(draw, matrix_work(model, *sizes), 15)
         yield f"{name}: sampler, one step", took, f"{share:.0%} of the peak"
         work = learner_work(model, one.parts)
         took, share = against_the_peak(lambda one=one: one.gradient(0, {}), work, 15)

@@ -104,11 +104,8 @@ class SmallLM(nn.Module):
     def hidden(self, tokens, mask=None):
         """What the head reads: (B, L, width), one vector a position. Arguments as ``forward``."""
         self._check(tokens, mask)
-        if mask is None:
-            places = torch.arange(tokens.shape[1], device=tokens.device).expand_as(tokens)
-            return self.run(tokens, places, [whole_text] * len(self.blocks))
-        places = (mask.long().cumsum(1) - 1).clamp(min=0)  # (B, L)
-        return self.run(tokens, places, [padded(mask)] * len(self.blocks))
+        places, attend = reading(tokens, mask)
+        return self.run(tokens, places.expand_as(tokens), [attend] * len(self.blocks))
 
     def run(self, tokens, places, attends):
         """The layers, each with its own way of looking back: what a cache needs.
@@ -154,6 +151,13 @@ class SmallLM(nn.Module):
     @property
     def device(self):
         return self.norm.weight.device
+
+
+def reading(tokens, mask):
+    """How a text is read whole: the position of each token, (L,) or with padding (B, L), and what it looks at."""
+    if mask is None:
+        return torch.arange(tokens.shape[1], device=tokens.device), whole_text
+    return (mask.long().cumsum(1) - 1).clamp(min=0), padded(mask)
 
 
 def whole_text(query, key, value):

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import torch
 
 from pglab import _checks, lm
-from pglab.lm.model import padded, whole_text
+from pglab.lm.model import reading
 from pglab.sampling.policy import sampling_logits
 from pglab.sampling.prompts import as_tokens
 
@@ -115,14 +115,12 @@ class _Cached:
 
     def __init__(self, model, prompts, mask, group, steps):
         self.model, self.prompts, self.mask = model, prompts, mask
-        self.layers = [_Layer(group, steps, mask) for _ in model.blocks]
+        self.places, attend = reading(prompts, mask)
+        self.layers = [_Layer(group, steps, mask, attend) for _ in model.blocks]
         self.length = prompts.shape[1] if mask is None else mask.sum(1, keepdim=True)  # real tokens so far
 
     def first(self):
-        places = torch.arange(self.prompts.shape[1], device=self.prompts.device)
-        if self.mask is not None:
-            places = (self.mask.long().cumsum(1) - 1).clamp(min=0)
-        hidden = self.model.run(self.prompts, places, [layer.read_prompts for layer in self.layers])
+        hidden = self.model.run(self.prompts, self.places, [layer.read_prompts for layer in self.layers])
         return self.model.head(hidden[:, -1:])
 
     def next(self, token):
@@ -140,9 +138,9 @@ class _Layer:
     takes a fraction of the time.
     """
 
-    def __init__(self, group, steps, mask):
+    def __init__(self, group, steps, mask, attend):
         self.group, self.steps, self.step = group, steps, 0
-        self.attend = whole_text if mask is None else padded(mask)
+        self.attend = attend
         self.hidden = None if mask is None else ~mask.T[:, :, None, None]  # (P, B, 1, 1)
 
     def read_prompts(self, query, key, value):

@@ -8,7 +8,7 @@ import torch
 from torch.nn import functional
 
 from pglab import _checks, logprobs
-from pglab.lm.model import padded, whole_text
+from pglab.lm.model import reading
 from pglab.sampling.policy import checked_logits
 from pglab.sampling.prompts import as_tokens, whole_numbers
 
@@ -68,10 +68,7 @@ def states(model, prompts, samples_tokens, owners=None):
     prompts, mask = as_tokens(model, prompts, tokens.shape[1])
     owners = _owners(owners, len(tokens), len(prompts)).to(model.device)
     kept, length = [], prompts.shape[1]  # keys and values of the prompts, of each layer
-    places = torch.arange(length, device=tokens.device)
-    if mask is not None:
-        places = (mask.long().cumsum(1) - 1).clamp(min=0)
-    attend = whole_text if mask is None else padded(mask)
+    places, attend = reading(prompts, mask)
 
     def remember(query, key, value):
         kept.append((key, value))

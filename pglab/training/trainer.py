@@ -5,7 +5,7 @@ import time
 
 import torch
 
-from pglab import _checks, diagnostics, lm, tasks
+from pglab import _checks, diagnostics, kl, lm, tasks
 from pglab.training import plans
 from pglab.training.rollouts import collect
 from pglab.training.unfinished import Unfinished
@@ -166,8 +166,7 @@ def panel(rollouts, weights):
     tokens = mask.sum()
     kl_ref = math.nan
     if rollouts.ref_logprobs is not None:
-        d = samples.logprobs - rollouts.ref_logprobs
-        kl_ref = float(torch.where(mask, (-d).exp() - 1 + d, 0.0).sum() / tokens)
+        kl_ref = float(kl.estimate(samples.logprobs, rollouts.ref_logprobs, "k3", mask).sum() / tokens)
     return {
         "reward": float(rollouts.rewards[rollouts.mask].mean()) if rollouts.mask.any() else math.nan,
         "right": float(rollouts.right.mean()),

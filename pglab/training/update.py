@@ -70,7 +70,7 @@ class Update:
             self.weights = rollout.weights(self.algorithm, rollouts)
         else:
             self.weights = self.judge()
-        self.parts = split(rollouts, settings, None if value is not None else self.weights)
+        self.parts = split(rollouts, settings, self.weights)
         self.whole = self.algorithm.denominator(rollouts.samples.mask)
 
     @torch.no_grad()
