@@ -7,6 +7,8 @@ policy and is trained on. Shared by all:
 * What stands where the mask is False reaches no value and no gradient, whatever it is (NaN too): it
   is replaced *before* anything is computed from it, since NaN times 0 is NaN, in gradients as well.
 * A batch without a single token gives exactly 0, and a gradient of 0.
+* A completion that could not be scored has the advantage 0 (``advantages``): it adds nothing, but its
+  tokens and its row still count in the denominator, unless the mask leaves them out.
 * NaN or infinity where the mask is True raises. All values are looked at together, once.
 * Exponents are not clamped: what is not clipped is exact, or overflows where the mathematics does.
 """

@@ -44,16 +44,17 @@ def ascent(logits, old_logprobs, actions, weights, clip=np.inf):
       old_logprobs: (..., P, A) log-probabilities under the policy that sampled.
       actions: (..., P, G) whole numbers, 0 to A - 1.
       weights: (..., P, G) weight of each sample.
-      clip: how far from 1 a ratio may be; infinity for no clip.
+      clip: how far from 1 a ratio may be, or (low, high), how far below it and above; infinity for no clip.
 
     Returns:
       (..., P, A) float64.
 
-    Source: Schulman et al. 2017 (PPO), equation 7.
+    Source: Schulman et al. 2017 (PPO), equation 7; two bounds: Yu et al. 2025 (DAPO), section 3.1.
     """
+    low, high = clip if isinstance(clip, tuple) else (clip, clip)
     logprobs = log_softmax(logits)
     ratio = np.exp(np.take_along_axis(logprobs - old_logprobs, actions, axis=-1))  # (..., P, G)
-    pull = np.where(held(ratio, weights, clip, clip), 0.0, weights * ratio)
+    pull = np.where(held(ratio, weights, low, high), 0.0, weights * ratio)
     chosen = np.eye(logits.shape[-1])[actions]  # (..., P, G, A)
     scores = chosen - np.exp(logprobs)[..., None, :]
     return (pull[..., None] * scores).mean(axis=-2)

@@ -46,11 +46,16 @@ def relative(rewards):
 
 
 WEIGHTS = {
+    "vanilla": list,
     "reinforce": list,
     "batch_mean": centred,
     "rloo": from_the_others,
     "grpo": standardised,
     "dr_grpo": centred,
+    "grpo_clip_higher": standardised,
+    "grpo_dynamic": standardised,
+    "grpo_token_mean": standardised,
+    "grpo_overlong": standardised,
     "dapo": standardised,
     "gspo": standardised,
     "cispo": standardised,
@@ -76,6 +81,16 @@ def one_for_the_row(row, advantage, exponent, low, high):
 # ---- The losses: what the paper maximises, with the sign changed. ``width`` is the longest completion allowed.
 
 
+def vanilla(rows, advantages, width):
+    """The sum of A grad log pi, whatever sampled; its value is that of a ratio of 1."""
+    each = [
+        (t - t.detach()).exp() * a
+        for r, w in zip(rows, advantages, strict=True)
+        for (t, _), a in zip(r, w, strict=True)
+    ]
+    return -sum(each) / len(rows)
+
+
 def sum_over_rows(rows, advantages, width):
     """Every completion counts once: the mean of the sums."""
     return -sum(sum(tokens_of(r, a)) for r, a in zip(rows, advantages, strict=True)) / len(rows)
@@ -85,8 +100,13 @@ def rloo(rows, advantages, width):
     return -sum(one_for_the_row(r, a, 1, 0.2, 0.2) for r, a in zip(rows, advantages, strict=True)) / len(rows)
 
 
-def grpo(rows, advantages, width):
-    return -sum(sum(tokens_of(r, a)) / len(r) for r, a in zip(rows, advantages, strict=True)) / len(rows)
+def grpo(rows, advantages, width, high=0.2):
+    each = [sum(tokens_of(r, a, 0.2, high)) / len(r) for r, a in zip(rows, advantages, strict=True)]
+    return -sum(each) / len(rows)
+
+
+def clip_higher(rows, advantages, width):
+    return grpo(rows, advantages, width, 0.28)
 
 
 def constant_length(rows, advantages, width):
@@ -114,12 +134,17 @@ def cispo(rows, advantages, width):
 
 
 LOSSES = {
+    "vanilla": vanilla,
     "reinforce": sum_over_rows,
     "batch_mean": sum_over_rows,
     "rloo": rloo,
     "grpo": grpo,
     "dr_grpo": constant_length,
     "ppo": all_tokens,
+    "grpo_clip_higher": clip_higher,
+    "grpo_dynamic": grpo,
+    "grpo_token_mean": all_tokens,
+    "grpo_overlong": grpo,
     "dapo": dapo,
     "gspo": gspo,
     "cispo": cispo,
@@ -199,6 +224,8 @@ SETTINGS = {
 @st.composite
 def any_algorithm(draw):
     chosen = {name: draw(strategy) for name, strategy in SETTINGS.items()}
-    if chosen["variant"] == "ppo":
+    if draw(st.integers(0, 7)) == 0:
+        chosen |= {"ratio": "none", "variant": "ppo", "clip": None}
+    elif chosen["variant"] == "ppo":
         chosen["dual_clip"] = draw(st.sampled_from([None, 1.5]))
     return Algorithm("mine", "here", **chosen)

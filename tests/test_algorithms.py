@@ -32,7 +32,7 @@ def differentiated(function, logprobs):
 
 def batch_of(data, algorithm):
     """Advantages of rows, and of tokens where the algorithm can have them."""
-    by_token = algorithm.ratio == "token" and data.draw(st.booleans())
+    by_token = algorithm.ratio in ("none", "token") and data.draw(st.booleans())
     return data.draw(hand.batches("tokens" if by_token else "rows"))
 
 
@@ -178,6 +178,7 @@ def test_denominators_by_hand():
     for aggregation, norm, ratio, wanted in [
         ("token_mean", None, "token", ("token_mean", 5)),
         ("token_mean", 7, "token", ("token_mean", 7)),
+        ("token_mean", None, "none", ("token_mean", 5)),
         ("token_mean", None, "sequence_mean", ("token_mean", 2)),
         ("token_mean", None, "sequence_product", ("token_mean", 2)),
         ("sequence_mean", None, "token", ("sequence_mean", 2)),
@@ -189,7 +190,7 @@ def test_denominators_by_hand():
         ("sum", None, "token", ("sum", 1)),
         ("sum", 3, "token", ("sum", 3)),
     ]:
-        algorithm = Algorithm("mine", "here", aggregation=aggregation, norm=norm, ratio=ratio)
+        algorithm = Algorithm("mine", "here", aggregation=aggregation, norm=norm, ratio=ratio, clip=None)
         assert algorithm.denominator(mask) == wanted, (aggregation, norm, ratio)
     empty = torch.zeros(2, 4, dtype=torch.bool)
     for name, wanted in {"grpo": 1, "dapo": 1, "rloo": 1, "dr_grpo": 4, "reinforce": 1}.items():
@@ -204,6 +205,19 @@ def test_with_a_sequence_ratio_and_a_mean_over_tokens_the_kl_is_a_mean_over_rows
         one = named("gspo", ratio=ratio, aggregation="token_mean", kl=2.0, kl_kind="k1")
         found = one.loss(logprobs, None, torch.zeros(2), mask, logprobs - d)
         assert float(found) == pytest.approx(2.0 * sum(rows) / 2, abs=1e-12)
+
+
+def test_without_a_ratio_every_batch_is_taken_as_fresh():
+    """Whatever sampled: the gradient is that of A log pi, tokens may have advantages of their own, and a KL too."""
+    mask = torch.tensor([[True, True, True], [True, False, False]])
+    logprobs = torch.tensor([[-1.0, -2.0, -1.5], [-0.5, 9.0, 9.0]], dtype=torch.float64)
+    weights = torch.tensor([[1.0, -2.0, 0.5], [3.0, 9.0, 9.0]], dtype=torch.float64)
+    algorithm = named("vanilla", aggregation="token_mean", kl=2.0, kl_kind="k1")
+    for old in (None, logprobs, logprobs - 3):
+        found = differentiated(
+            lambda new, old=old: algorithm.loss(new, old, weights, mask, logprobs - 1), logprobs
+        )
+        torch.testing.assert_close(found[1], (2.0 - weights).where(mask, 0.0) / 4, rtol=0, atol=1e-15)
 
 
 def test_another_aggregation_does_not_inherit_a_norm():

@@ -12,7 +12,8 @@ from pglab.algorithms import Algorithm, named
 
 pytestmark = pytest.mark.filterwarnings("error")
 
-NAMES = "reinforce, batch_mean, rloo, grpo, dr_grpo, ppo, dapo, gspo, cispo, max_rl."
+NAMES = "vanilla, reinforce, batch_mean, rloo, grpo, dr_grpo, ppo, grpo_clip_higher, grpo_dynamic, "
+NAMES += "grpo_token_mean, grpo_overlong, dapo, gspo, cispo, max_rl."
 one = partial(Algorithm, "mine", "here")
 SETTINGS = {
     "weight": (
@@ -21,7 +22,19 @@ SETTINGS = {
     ),
     "ratio": (
         {"ratio": "sequence"},
-        "ratio is 'sequence'; it must be one of token, sequence_mean, sequence_product.",
+        "ratio is 'sequence'; it must be one of none, token, sequence_mean, sequence_product.",
+    ),
+    "a clip without a ratio": (
+        {"ratio": "none"},
+        "ratio is 'none', with clip (0.2, 0.2), dual_clip None and variant ppo; it must be without: clip=None,",
+    ),
+    "a dual clip without a ratio": (
+        {"ratio": "none", "clip": None, "dual_clip": 3},
+        "ratio is 'none', with clip None, dual_clip 3 and variant ppo; it must be without: clip=None, dual_clip",
+    ),
+    "cispo without a ratio": (
+        {"ratio": "none", "clip": None, "variant": "cispo"},
+        "ratio is 'none', with clip None, dual_clip None and variant cispo; it must be without: clip=None, dual",
     ),
     "variant": ({"variant": "gspo"}, "variant is 'gspo'; it must be one of ppo, cispo."),
     "aggregation": (

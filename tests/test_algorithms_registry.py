@@ -6,12 +6,13 @@ from fractions import Fraction
 import algorithms_by_hand as hand
 import numpy as np
 import pytest
+import refusals
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pglab import advantages, algorithms
-from pglab.algorithms import ALGORITHMS, Algorithm, named
+from pglab.algorithms import ALGORITHMS, Algorithm, differences, named
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -71,7 +72,7 @@ def test_whitened_advantages_have_mean_0_and_variance_1_over_the_batch(batch):
 
 def test_the_smallest_group_is_the_smallest_that_has_an_answer():
     for name, algorithm in ALGORITHMS.items():
-        assert algorithm.smallest_group == (1 if name in ("reinforce", "ppo") else 2)
+        assert algorithm.smallest_group == (1 if name in ("vanilla", "reinforce", "ppo") else 2)
         assert algorithm.skips == (name != "ppo")
     for weight in algorithms.WEIGHTS:
         algorithm = Algorithm("mine", "here", weight=weight)
@@ -106,12 +107,17 @@ def test_dapo_takes_a_point_off_four_tokens_beyond_the_longest_right_answer():
 # ---- The registry
 
 SAID = {  # weight, ratio, variant, clip, aggregation, norm: what the papers say, in the words of the class
+    "vanilla": ("constant", "none", "ppo", None, "constant", 1),
     "reinforce": ("constant", "token", "ppo", (0.2, 0.2), "constant", 1),
     "batch_mean": ("batch_mean", "token", "ppo", (0.2, 0.2), "constant", 1),
     "rloo": ("leave_one_out", "sequence_product", "ppo", (0.2, 0.2), "sequence_mean", None),
     "grpo": ("grpo", "token", "ppo", (0.2, 0.2), "sequence_mean", None),
     "dr_grpo": ("batch_mean", "token", "ppo", (0.2, 0.2), "constant", None),
     "ppo": ("critic", "token", "ppo", (0.2, 0.2), "token_mean", None),
+    "grpo_clip_higher": ("grpo", "token", "ppo", (0.2, 0.28), "sequence_mean", None),
+    "grpo_dynamic": ("grpo", "token", "ppo", (0.2, 0.2), "sequence_mean", None),
+    "grpo_token_mean": ("grpo", "token", "ppo", (0.2, 0.2), "token_mean", None),
+    "grpo_overlong": ("grpo", "token", "ppo", (0.2, 0.2), "sequence_mean", None),
     "dapo": ("grpo", "token", "ppo", (0.2, 0.28), "token_mean", None),
     "gspo": ("grpo", "sequence_mean", "ppo", (3e-4, 4e-4), "sequence_mean", None),
     "cispo": ("grpo", "token", "cispo", (None, 0.28), "token_mean", None),
@@ -129,7 +135,20 @@ def test_the_registry():
         assert (algorithm.eps, algorithm.ddof) == (1e-4, 1)
         assert algorithm.whiten == (name == "ppo") and algorithm.lam == 1
         assert algorithm.value_clip == (0.2 if name == "ppo" else None) and algorithm.value_weight == 0.5
-        assert (algorithm.rounds, algorithm.overlong) == ((3, (0, 4)) if name == "dapo" else (1, None))
+        assert algorithm.rounds == (3 if name in ("dapo", "grpo_dynamic") else 1)
+        assert algorithm.overlong == ((0, 4) if name in ("dapo", "grpo_overlong") else None)
+
+
+def test_the_four_parts_of_dapo_make_dapo():
+    """Each is GRPO but for one field; all four changes together are DAPO, and none of them is idle."""
+    parts = ["grpo_clip_higher", "grpo_dynamic", "grpo_token_mean", "grpo_overlong"]
+    together = {}
+    for name in parts:
+        ((field, (_, changed)),) = differences("grpo", name).items()
+        assert field not in together
+        together[field] = changed
+    assert differences(named("grpo", **together), "dapo") == {}
+    assert set(differences("grpo", "dapo")) == set(together) and len(together) == 4
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)
@@ -157,3 +176,34 @@ def test_settings_are_stored_as_plain_numbers():
     assert json.loads(json.dumps(one.as_dict()))["rounds"] == 3 and len(range(one.rounds)) == 3
     with pytest.raises(AttributeError):
         one.kl = 1.0
+
+
+# ---- Differences
+
+
+def test_differences_by_hand():
+    assert differences("grpo", "dr_grpo") == {
+        "weight": ("grpo", "batch_mean"), "aggregation": ("sequence_mean", "constant"),
+    }  # fmt: skip
+    assert differences("grpo", "grpo_clip_higher") == {"clip": ((0.2, 0.2), (0.2, 0.28))}
+    assert differences("grpo", named("grpo", kl=0.1)) == {"kl": (0.0, 0.1)}
+    assert differences("reinforce", "vanilla") == {"ratio": ("token", "none"), "clip": ((0.2, 0.2), None)}
+    assert (
+        differences("grpo", Algorithm(**{**ALGORITHMS["grpo"].as_dict(), "name": "x", "source": "y"})) == {}
+    )
+    refusals.check(lambda: differences("grpo", "grop"), "algorithm is 'grop'; it must be one of vanilla")
+
+
+@given(st.sampled_from(list(ALGORITHMS)), st.sampled_from(list(ALGORITHMS)))
+def test_differences_turn_the_one_into_the_other(one, other):
+    found = differences(one, other)
+    changed = named(one, **{field: new for field, (_, new) in found.items()})
+    assert differences(changed, other) == {} and bool(found) == (one != other)
+    assert found == differences(ALGORITHMS[one].as_dict(), ALGORITHMS[other])
+    assert {field: pair[::-1] for field, pair in found.items()} == differences(other, one)
+
+
+def test_a_field_that_an_older_card_lacks_is_none_there():
+    card = ALGORITHMS["grpo"].as_dict()
+    del card["overlong"], card["lam"]
+    assert differences("grpo", card) == {"lam": (1.0, None)}

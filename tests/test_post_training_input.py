@@ -44,7 +44,7 @@ def numbers(made):
     "change, message",
     [
         ({"task": "subtraction"}, "task is 'subtraction'; it must be one of addition, running_sum"),
-        ({"algorithm": "a2c"}, "algorithm is 'a2c'; it must be one of reinforce, batch_mean, rloo, grpo"),
+        ({"algorithm": "a2c"}, "algorithm is 'a2c'; it must be one of vanilla, reinforce, batch_mean, rloo"),
         ({"seed": -1}, "seed is -1"),
         ({"prompts": 0}, "prompts is 0"),
         ({"steps": 0}, "steps is 0"),
@@ -69,7 +69,7 @@ def numbers(made):
         *[
             ({"group_size": 1, "algorithm": name}, GROUP + name + ", which compares the completions of one prompt")
             for name in algorithms.ALGORITHMS
-            if name not in ("reinforce", "ppo")
+            if name not in ("vanilla", "reinforce", "ppo")
         ],
     ],
 )  # fmt: skip
@@ -77,7 +77,7 @@ def test_settings_that_cannot_work_are_refused(change, message):
     check(lambda: settings(**change), message)
 
 
-@pytest.mark.parametrize("name", ["reinforce", "ppo"])
+@pytest.mark.parametrize("name", ["vanilla", "reinforce", "ppo"])
 def test_a_group_of_one_is_enough_where_nothing_is_compared(name):
     rows = list(trainer(algorithm=name, group_size=1, reward=paid))
     assert [row["samples"] for row in rows] == [4, 8, 12] and rows[0]["grad_norm"] > 0

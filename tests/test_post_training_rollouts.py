@@ -94,7 +94,7 @@ def to_go(run, penalties=False):
     return found
 
 
-@pytest.mark.parametrize("name", ["reinforce", "batch_mean", "dr_grpo", "grpo", "cispo", "max_rl"])
+@pytest.mark.parametrize("name", ["vanilla", "reinforce", "batch_mean", "dr_grpo", "grpo", "cispo", "max_rl"])
 def test_every_token_is_paid_for_what_comes_at_or_after_it(name):
     run = with_steps(name, room=2)
     start, _ = copies(run)
@@ -105,7 +105,9 @@ def test_every_token_is_paid_for_what_comes_at_or_after_it(name):
             group = [sums[i - i % 3 + j][t] for j in range(3)]
             mean = sum(group) / 3
             deviation = math.sqrt(sum((x - mean) ** 2 for x in group) / 2)
-            wanted = {"reinforce": r, "max_rl": (r - mean) / mean if mean else 0}.get(name, r - mean)
+            wanted = {"vanilla": r, "reinforce": r, "max_rl": (r - mean) / mean if mean else 0}.get(
+                name, r - mean
+            )
             if name in ("grpo", "cispo"):
                 wanted = wanted / (deviation + 1e-4)
             assert float(given[i, t]) == pytest.approx(wanted, abs=1e-9), (i, t)

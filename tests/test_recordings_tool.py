@@ -12,6 +12,7 @@ import torch
 
 from pglab import lm, recordings, sampling, tasks
 from pglab.algorithms import named
+from pglab.museum import faults
 from pglab.training import PostTraining, Trainer
 
 CPU = torch.device("cpu")
@@ -218,3 +219,25 @@ def test_the_command_line(tmp_path, monkeypatch, capsys):
 
     monkeypatch.setattr(tool, "record", stop)
     assert tool.main(["tiny"]) == 130 and "the same command goes on" in capsys.readouterr().err
+
+
+def test_a_panel_is_recorded_step_by_step_and_a_fault_kept_silent():
+    fault = faults.FAULTS["shift_off_by_one"]
+    settings = replace(fault.settings, prompts=4, group_size=8, steps=3, micro_batches=2)
+    sick = experiments.Variant(
+        "run A", settings, experiments.every_step(settings), fault=fault.name, blind=True
+    )
+    names = ("reward", "grad_norm", "kl", "drawn_a_step")
+    experiment = tiny(variants={"A": sick}, measured=(), seen=names)
+    assert sick.points == (32, 64, 96) and sick.about() == {"words": "run A"}
+    assert replace(sick, blind=False).about() == {"words": "run A", "fault": fault.name, "healthy": False}
+    assert experiment.columns()["samples"] == experiments.COLUMNS["samples"]
+    run = tool.run_once(experiment, sick, 3, CPU)
+    rows = list(faults.trainer(fault, replace(settings, seed=3)))
+    for name in names[:3]:
+        assert run[name] == pytest.approx([row[name] for row in rows], rel=1e-2, abs=1e-6)
+    assert run["drawn_a_step"] == [32, 32, 32]
+    twin = tool.run_once(experiment, replace(sick, healed=True), 3, CPU)
+    assert twin["kl"][0] < 0.1 < run["kl"][0] and twin["reward"][0] == run["reward"][0]
+    marks = [tool.mark_of(experiment, each, 3, CPU) for each in (sick, replace(sick, healed=True))]
+    assert marks[0] != marks[1]

@@ -16,12 +16,12 @@ def test_log_softmax_is_that_of_the_bandit():
         np.testing.assert_allclose(steps.log_softmax(z)[row], bandit.log_softmax(z[row]), rtol=1e-14)
 
 
-@pytest.mark.parametrize("clip", [0.05, 0.2, np.inf])
+@pytest.mark.parametrize("clip", [0.05, 0.2, (0.05, 0.6), (0.6, 0.05), np.inf])
 def test_each_action_once_is_the_exact_surrogate(clip):
     for _ in range(20):
         z, w = RNG.normal(size=(2, 1, 4))
         got = steps.ascent(z, steps.log_softmax(UNIFORM), ONCE, w, clip)
-        pair = None if clip == np.inf else (clip, clip)
+        pair = clip if isinstance(clip, tuple) else None if clip == np.inf else (clip, clip)
         wanted = constraints.surrogate_gradient(z[0], UNIFORM[0], w[0], pair)
         np.testing.assert_allclose(got[0], wanted, atol=1e-14)
 

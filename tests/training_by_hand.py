@@ -14,10 +14,12 @@ from pglab import tasks, training
 
 # What the loss is divided by: rows; a row's tokens and rows; rows and the longest allowed; all tokens.
 DIVIDED = {
-    "reinforce": "rows", "batch_mean": "rows", "rloo": "rows", "gspo": "rows", "grpo": "each",
+    "vanilla": "rows", "reinforce": "rows", "batch_mean": "rows", "rloo": "rows", "gspo": "rows", "grpo": "each",
     "dr_grpo": "longest", "max_rl": "longest", "ppo": "tokens", "dapo": "tokens", "cispo": "tokens",
+    "grpo_clip_higher": "each", "grpo_dynamic": "each", "grpo_overlong": "each", "grpo_token_mean": "tokens",
 }  # fmt: skip
-BOUNDS = {"dapo": (0.8, 1.28), "gspo": (1 - 3e-4, 1 + 4e-4)}  # of the ratio; 0.8 and 1.2 for all others
+BOUNDS = {"dapo": (0.8, 1.28), "grpo_clip_higher": (0.8, 1.28), "gspo": (1 - 3e-4, 1 + 4e-4)}
+# The ratio's; 0.8 and 1.2 for all others.
 
 
 def model(dtype=torch.float64, seed=0, scale=20, **shape):
@@ -99,7 +101,7 @@ def advantages(name, groups):
 
 
 def weight(name, r, kept, others):
-    if name == "reinforce":
+    if name in ("vanilla", "reinforce"):
         return r
     if not others:
         return 0.0
@@ -107,7 +109,7 @@ def weight(name, r, kept, others):
         return r - mean(others)
     if name == "max_rl":
         return (r - mean(kept)) / mean(kept) if mean(kept) else 0.0
-    scaled = name in ("grpo", "dapo", "gspo", "cispo")
+    scaled = name in ("dapo", "gspo", "cispo") or name.startswith("grpo")
     return (r - mean(kept)) / (spread(kept) + 1e-4 if scaled else 1)
 
 
@@ -134,7 +136,7 @@ def policy_loss(name, new, old, weights, longest):
     """``new`` with gradients, ``old`` numbers, ``weights`` a number or a list for each row."""
     total, tokens = 0.0, sum(map(len, new))
     for row, then, given in zip(new, old, weights, strict=True):
-        d = row - torch.tensor(then, dtype=row.dtype)
+        d = row - (row.detach() if name == "vanilla" else torch.tensor(then, dtype=row.dtype))
         given = given if isinstance(given, list) else [given] * len(row)
         if name in ("rloo", "gspo"):
             d, given = [d.sum() / (len(row) if name == "gspo" else 1)], given[:1]
@@ -168,7 +170,7 @@ def kl_loss(name, kind, new, ref, longest):
     total, tokens = 0.0, sum(map(len, new))
     for row, other in zip(new, ref, strict=True):
         each = k(kind, row - torch.tensor(other, dtype=row.dtype)).sum()
-        rows = len(new) * (len(row) if name in ("grpo", "gspo") else 1)
+        rows = len(new) * (len(row) if DIVIDED[name] == "each" or name == "gspo" else 1)
         total = total + each / {"longest": len(new) * longest, "tokens": tokens}.get(DIVIDED[name], rows)
     return total
 

@@ -24,10 +24,12 @@ from timing import seconds
 from pglab import advantages, bandit, figures, groups, oracle
 from pglab.figures.svg import markup
 from pglab.sliders import (
+    aggregation_lab,
     credit_lab,
     critic_lab,
     estimator_atlas,
     knob_lab,
+    length_lab,
     network_lab,
     noisy_step,
     one_step,
@@ -152,6 +154,7 @@ def bench_move():
     lab_of = {"reward_2": 0.3, "reward_3": -0.5, "reward_4": 0.7}  # four rewards, no two of them equal
     far, many = [-0.9, 1.7, 0.4, 1.1], np.linspace(0, 1, 81)[1:].reshape(4, 20).T.ravel()  # many: none twice
     gammas = np.linspace(0.5, 1, 51)[:-1].reshape(5, 10).T.ravel()
+    chances = np.linspace(0.06, 0.94, 150).reshape(15, 10).T.ravel().round(4)  # none twice: nothing is kept
     networks = {
         f"seed {s}": oracle.exact(oracle.network(s), [4, 6], lambda y: float(sum(y) == 10), 4) for s in (0, 1)
     }
@@ -177,6 +180,9 @@ def bench_move():
         ("step_lab, distance", step_lab(), {}, 5, "distance", 6 * many),
         ("network_lab, size", network_lab(networks), {"weight": "GRPO"}, 2, "size", [5, 40, 13, 60, 31, 9]),
         ("knob_lab, value", knob_lab(), {}, 5, "place", [1, 7, 3, 6, 2, 5]),
+        ("length_lab, steps", length_lab(), {}, 5, "steps", 400 * many),
+        ("length_lab, a new climb", length_lab(), {}, 20, "chance_right", chances),
+        ("aggregation_lab, parts", aggregation_lab(), {}, 5, "parts", ["8", "2", "4", "1"]),
     ]
     for name, explorer, values, aim, slider, places in cases:
         explorer.move(**values)

@@ -4,7 +4,8 @@ from dataclasses import dataclass, replace
 
 from pglab import tasks
 from pglab.algorithms import named
-from pglab.training import PostTraining, plan
+from pglab.museum import faults
+from pglab.training import PostTraining, Trainer, plan
 
 # Every column that can be measured; "..._error" stands beside a mean over prompts.
 COLUMNS = {
@@ -25,7 +26,23 @@ COLUMNS = {
     "steps_right": "share of right digits, place by place, as the process reward counts them; fresh",
     "paid": "mean reward of fresh completions, as this variant pays",
     "paid_error": "its standard error over prompts",
-    "grad_norm": "length of the gradient before it is shortened, a mean over the steps since the point before",
+}
+# What training itself reports, a mean over the steps since the point before.
+SEEN = {
+    "reward": "mean reward of the completions that were drawn for the step",
+    "right": "share of these that are right, whatever they are paid",
+    "length": "their tokens, the end token too",
+    "finished": "share of them that have an end token",
+    "entropy": "of the next token, nats, a mean over their tokens",
+    "zero_std": "share of groups whose rewards are all alike",
+    "advantage_mean": "of the completions, or of the tokens where each has its own",
+    "advantage_std": "standard deviation of the same",
+    "grad_norm": "length of the gradient before it is shortened",
+    "grad_noise": "trace of the covariance of the gradient, from its micro-batches; null without a gradient",
+    "clip_fraction": "share of tokens that the clip holds, in the last update on the batch",
+    "kl": "how far the last update on the batch finds the policy from the old one, k3, nats a token",
+    "kl_ref": "how far the policy is from the model before training, k3, nats a token",
+    "drawn_a_step": "completions drawn for one step",
 }
 
 
@@ -39,6 +56,9 @@ class Variant:
       points: numbers of samples at which the policy is evaluated, increasing; the last ends the run.
       reward: name of a method of the task that pays; "" for the reward of the settings.
       more: what a reader may want to sort by, a dictionary.
+      fault: a name of ``faults.FAULTS``, or "healthy"; "" for an ordinary run.
+      healed: whether the twin of that fault is run.
+      blind: whether the recording keeps silent about the fault.
     """
 
     words: str
@@ -46,6 +66,9 @@ class Variant:
     points: tuple
     reward: str = ""
     more: dict | None = None
+    fault: str = ""
+    healed: bool = False
+    blind: bool = False
 
     def with_seed(self, seed):
         """Its settings with this seed."""
@@ -55,9 +78,21 @@ class Variant:
         """The method that pays, or None."""
         return getattr(tasks.named(self.settings.task), self.reward) if self.reward else None
 
+    def trainer(self, seed, device):
+        """The run of a seed, at its start."""
+        if self.fault:
+            return faults.trainer(self.fault, self.with_seed(seed), device, healthy=self.healed)
+        return Trainer(self.with_seed(seed), device, reward=self.function())
+
     def about(self):
         """What the recording says of it, beside its settings."""
-        return {"words": self.words} | ({"reward": self.reward} if self.reward else {}) | (self.more or {})
+        sick = {"fault": self.fault, "healthy": self.healed} if self.fault and not self.blind else {}
+        return (
+            {"words": self.words}
+            | ({"reward": self.reward} if self.reward else {})
+            | sick
+            | (self.more or {})
+        )
 
 
 @dataclass(frozen=True)
@@ -86,15 +121,21 @@ class Experiment:
 
     def columns(self):
         """The columns of its recording, each with what it says."""
-        names = ("samples", *self.measured, *self.seen)
         words = f"; {self.prompts} fresh prompts x {self.samples} completions, at the training's temperature"
-        return {name: COLUMNS[name] for name in names} | {"samples": COLUMNS["samples"] + words}
+        first = {"samples": COLUMNS["samples"] + words * bool(self.measured)}
+        seen = {name: f"{SEEN[name]}, a mean over the steps since the point before" for name in self.seen}
+        return first | {name: COLUMNS[name] for name in self.measured} | seen
 
 
 def points(settings, number):
     """So many equal distances from 0 to all samples of a run, each a whole number of steps."""
     each, steps = settings.prompts * settings.group_size, settings.steps
     return tuple(round(steps * i / number) * each for i in range(number + 1))
+
+
+def every_step(settings):
+    """The samples behind each step of a run: so each point is one row of the panel."""
+    return points(settings, settings.steps)[1:]
 
 
 # ---- G3: which algorithm
@@ -205,8 +246,65 @@ def countdown(task, number):
     return {"grpo": Variant("the plan of the task", settings, points(settings, number))}
 
 
+# ---- Z3, Z11: what each part of a variant does
+
+PARTS = {
+    "grpo": "clip 0.2, each answer's tokens averaged, every group taken, no penalty",
+    "grpo_clip_higher": "its upper bound 1.28",
+    "grpo_token_mean": "one mean over all tokens of the batch",
+    "grpo_dynamic": "groups whose rewards are alike are drawn again, up to three rounds",
+    "grpo_overlong": "answers longer than the longest right one pay for it",
+    "dapo": "all four of these",
+    "dr_grpo": "no deviation, a constant denominator",
+    "gspo": "one ratio for an answer, clip 0.0003 and 0.0004",
+    "cispo": "the weight is clipped, and no token's gradient is taken away",
+}
+PLACES = (0, 1, 2, 3, 4, 6, 8, 10, 15, 20, 30, 40)  # steps at which it is looked at, close at first
+
+
+def variants():
+    """Addition with sixteen updates on a batch, so that clips bind; running sums whose verifier has a hole."""
+    plans = {
+        "addition": (dict(epochs=16), ""),
+        "running_sum": (dict(steps=40, room=6, temperature=1.5), "verify_lax"),
+    }
+    found = {}
+    for task, (changes, reward) in plans.items():
+        for name, says in PARTS.items():
+            settings = plan(task, named(name), **changes)
+            at = tuple(step * settings.prompts * settings.group_size for step in PLACES)
+            found[f"{task} {name}"] = Variant(says, settings, at, reward)
+    return found
+
+
+# ---- D2, D4: broken runs
+
+
+def twins():
+    """Each classic fault beside the same run without it, and a critic read late that does no harm."""
+    found = {}
+    for name in (*faults.CLASSICS, "late_critic"):
+        fault = faults.FAULTS[name]
+        sick = Variant(fault.words, fault.settings, every_step(fault.settings), fault=name)
+        found[name] = sick
+        found[f"{name}, healthy"] = replace(sick, words=f"without {fault.words}", healed=True)
+    return found
+
+
+def blind():
+    """Runs that have a letter for a name. The key is ``faults.CLINIC``."""
+    return {
+        letter: Variant(f"run {letter}", faults.WARD, every_step(faults.WARD), fault=fault, blind=True)
+        for letter, fault in faults.CLINIC.items()
+    }
+
+
 PASSES = ("pass_at_1", "pass_at_64", "pass_at_1_new", "pass_at_64_new")  # prompts are few here: see "drawn"
 WIDE = (*(name + end for name in PASSES for end in ("", "_error")), "drawn", "entropy", "zero_std", "length")
+PANEL = (
+    "reward", "length", "finished", "entropy", "zero_std", "advantage_mean", "advantage_std", "grad_norm",
+    "grad_noise", "clip_fraction", "kl",
+)  # fmt: skip
 EXPERIMENTS = {
     "running_sum": Experiment(
         "Running sums, paid for right answers only: the answers get longer",
@@ -265,5 +363,26 @@ EXPERIMENTS = {
         countdown("countdown", 8),
         measured=WIDE,
         samples=64,
+    ),
+    "variants": Experiment(
+        "GRPO, DAPO's four parts, each alone and together, and others: addition with 16 updates on a batch, running "
+        "sums paid by a verifier with a hole. A step of dynamic sampling may pass a point by up to 767 samples",
+        variants(),
+        measured=("pass_at_1", "pass_at_1_error", "paid", "entropy", "zero_std", "length"),
+        seen=("grad_norm", "clip_fraction", "finished", "drawn_a_step"),
+        prompts=256,
+    ),
+    "museum": Experiment(
+        "Six classic faults, each beside its healthy twin: the panel, step by step",
+        twins(),
+        measured=(),
+        seen=("right", *PANEL),
+    ),
+    "clinic": Experiment(
+        "Eight runs on running sums, one of them healthy: the panel, step by step",
+        blind(),
+        seeds=(0, 1, 2),
+        measured=(),
+        seen=(*PANEL, "kl_ref"),
     ),
 }

@@ -32,6 +32,8 @@ CELLS = {
     "06": (25, 62),
     "07": (25, 76),
     "08": (25, 92),
+    "09": (25, 84),
+    "10": (25, 110),
 }  # 01 asserts nine claims
 WORDS_PER_MINUTE, MINUTES_PER_CODE_CELL = 110, 0.75
 

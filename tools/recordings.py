@@ -20,7 +20,7 @@ from tqdm.auto import tqdm
 from pglab import _files, lm, recordings, sampling
 from pglab.diagnostics import pass_at_k
 from pglab.lm.devices import words
-from pglab.training import Trainer, plans, rollouts, state
+from pglab.training import plans, rollouts, state
 
 KEPT = state.FOLDER / "recordings"
 ROWS = 8_192  # completions drawn at once
@@ -117,6 +117,7 @@ def mark_of(experiment, variant, seed, device):
         "settings": variant.settings.as_dict() | {"seed": seed},
         "start": lm.read_card(plans.start_of(variant.settings))["sha256"],
         "measured": [*experiment.measured, *experiment.seen, variant.reward, list(variant.points)],
+        "fault": [variant.fault, variant.healed],
         "held_out": [experiment.prompts, experiment.samples, experiment.keep],
         "machine": [words(device), torch.get_num_threads(), str(torch.__version__)],
     }
@@ -133,7 +134,7 @@ def finished(path, mark):
 
 def run_once(experiment, variant, seed, device):
     """One run: its seconds, a list for each column, and the completions that are kept."""
-    trainer = Trainer(variant.with_seed(seed), device, reward=variant.function())
+    trainer = variant.trainer(seed, device)
     rows, kept, drawn, stopped = [], [], 0, None
     for point in variant.points:
         since = len(trainer.rows)
@@ -143,22 +144,36 @@ def run_once(experiment, variant, seed, device):
         except ValueError as error:  # a gradient that is no number ends a run, and is a result
             stopped = str(error)
             break
-        row, texts = held_out(trainer, experiment, seed)
-        for name in experiment.seen:
-            column = trainer.column(name)[since:]
-            row[name] = float(np.mean(column)) if column else float("nan")
+        row, texts = held_out(trainer, experiment, seed) if experiment.measured else ({}, [])
+        row |= {name: seen(trainer, name, since) for name in experiment.seen}
         rows.append(row)
         if point in (variant.points[0], variant.points[len(variant.points) // 4], variant.points[-1]):
             kept += [{"samples": drawn} | text for text in texts]
     columns = {name: [row[name] for row in rows] for name in rows[0]}
-    columns = {name: fill(column, name, variant.points) for name, column in columns.items()}
+    columns = {name: fill(column, name, variant.points, experiment) for name, column in columns.items()}
     run = {"seconds": recordings.rounded(trainer.seconds)} | columns
     return run | ({"kept": kept} if kept else {}) | ({"stopped": stopped} if stopped else {})
 
 
-def fill(column, name, points):
-    """The column, rounded (errors to two digits), as long as that of a run that was not stopped."""
+def seen(trainer, name, since):
+    """The mean of what training has reported since that step; NaN where it has not, or could not."""
+    if name == "drawn_a_step":
+        before = trainer.rows[since - 1]["samples"] if since else 0
+        total = trainer.rows[-1]["samples"] - before if trainer.rows else 0
+        return total / (len(trainer.rows) - since) if len(trainer.rows) > since else float("nan")
+    column = trainer.column(name)[since:]
+    return float(np.mean(column)) if column else float("nan")
+
+
+def fill(column, name, points, experiment):
+    """The column, rounded, as long as that of a run that was not stopped.
+
+    Errors keep two digits, and so few as three do for a panel of many steps, where what is smaller
+    than a millionth is rounding of the arithmetic.
+    """
     digits = 2 if name.endswith("_error") else recordings.DIGITS
+    if not experiment.measured:
+        column, digits = [round(x, 6) for x in column], 3
     return recordings.rounded(column, digits) + [None] * (len(points) - len(column))
 
 

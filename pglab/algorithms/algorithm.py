@@ -5,12 +5,13 @@ from dataclasses import asdict, dataclass
 import numpy as np
 import torch
 
-from pglab import _checks, advantages, kl, losses
+from pglab import _checks, advantages, kl, losses, returns
 from pglab.tasks.length import overlong_penalty
 from pglab.tasks.task import settle
 
 WEIGHTS = ("constant", "batch_mean", "leave_one_out", "grpo", "max_rl", "leave_one_out_std", "critic")
 PLACES = ("loss", "reward")
+RATIOS = ("none", *losses.RATIOS)
 
 
 @dataclass(frozen=True)
@@ -24,10 +25,13 @@ class Algorithm:
         "batch_mean", "leave_one_out", "grpo", "max_rl", "leave_one_out_std"), or "critic": a learned
         value of every beginning of an answer, and GAE.
       baseline: b of "constant". Rewards {1, 2} in place of {0, 1} are b = -1; {-1, 0} are b = 1.
-      eps, ddof: of "grpo" and "leave_one_out_std".
+      eps: of "grpo" and "leave_one_out_std".
+      ddof: of "grpo" and of ``whiten``.
       whiten: whether the advantages of a batch are brought to mean 0 and variance 1, over its tokens
         with a critic, over its completions otherwise.
-      ratio, variant, clip, dual_clip, aggregation, norm: of ``losses.policy_loss``. norm None means, for
+      ratio: of ``losses.policy_loss``; or "none", which asks for no clip: the score as it is, also where
+        the batch is older than the policy.
+      variant, clip, dual_clip, aggregation, norm: of ``losses.policy_loss``. norm None means, for
         "constant", the width of the batch: the longest completion that is allowed.
       kl: beta, how much a KL to the model before training costs, at least 0.
       kl_kind: "k1", "k2" or "k3".
@@ -70,7 +74,7 @@ class Algorithm:
 
     def __post_init__(self):
         for name, options in (
-            ("weight", WEIGHTS), ("ratio", losses.RATIOS), ("variant", ("ppo", "cispo")),
+            ("weight", WEIGHTS), ("ratio", RATIOS), ("variant", ("ppo", "cispo")),
             ("aggregation", losses.MODES), ("kl_kind", kl.KINDS), ("kl_where", PLACES), ("ddof", (0, 1)),
             ("whiten", (False, True)),
         ):  # fmt: skip
@@ -89,6 +93,11 @@ class Algorithm:
                 raise ValueError(f"{name} is {getattr(self, name)}; it must be larger than 0, or None.")
         if self.overlong is not None and (not isinstance(self.overlong, tuple) or len(self.overlong) != 2):
             raise ValueError(f"overlong is {self.overlong!r}; it must be (soft, hard), or None.")
+        if self.ratio == "none" and (self.clip, self.dual_clip, self.variant) != (None, None, "ppo"):
+            raise ValueError(
+                f"ratio is 'none', with clip {self.clip}, dual_clip {self.dual_clip} and variant {self.variant}; "
+                "it must be without: clip=None, dual_clip=None, variant='ppo'."
+            )
         # What is left is checked by a penalty of nothing, and by a loss of nothing.
         self.penalties([], 0)
         self.loss(*[torch.zeros(0, 1)] * 2, torch.zeros(0), torch.zeros(0, 1, dtype=torch.bool))
@@ -102,6 +111,16 @@ class Algorithm:
     def skips(self):
         """Whether a completion of advantage 0 adds nothing to the gradient, and need not be read."""
         return not (self.weight == "critic" or (self.kl and self.kl_where == "loss"))
+
+    @property
+    def by_token(self):
+        """Whether every token has a ratio of its own, or none, so that tokens may have different advantages."""
+        return self.ratio in ("none", "token")
+
+    @property
+    def charges(self):
+        """Whether a KL is taken off the rewards."""
+        return self.kl > 0 and self.kl_where == "reward"
 
     def as_dict(self):
         """A dictionary for JSON."""
@@ -132,7 +151,52 @@ class Algorithm:
                 f"{self.name} has a critic; its advantages are returns.gae of the critic's values."
             )
         found = getattr(advantages, self.weight)(rewards, mask=mask, **options)
-        return advantages.whiten(found, mask=mask) if self.whiten else found
+        return self.whitened(found, mask)
+
+    def from_critic(self, rewards, values, mask):
+        """What multiplies the scores of tokens, where a critic judges.
+
+        Args:
+          rewards: (N, T) rewards of tokens.
+          values: (N, T) the critic's value of the beginning before each token.
+          mask: (N, T) booleans, False where nothing is judged.
+
+        Returns:
+          (N, T) advantages, GAE with ``lam`` and, where the algorithm asks for it, whitened; and (N, T)
+          what the critic is to learn, GAE plus values.
+
+        Raises:
+          ValueError: as ``returns.gae``.
+
+        Source: as ``returns.gae``.
+        """
+        found = returns.gae(rewards, values, 1.0, self.lam, mask=mask)
+        return self.whitened(found, mask), found + values
+
+    def whitened(self, found, mask=None):
+        """Advantages as they are, or whitened over all that the mask counts."""
+        return advantages.whiten(found, ddof=self.ddof, mask=mask) if self.whiten else found
+
+    def costs(self, logprobs, ref_logprobs, mask):
+        """What a KL in the reward takes off, token by token.
+
+        Args:
+          logprobs: (N, T) under the policy that sampled.
+          ref_logprobs: (N, T) under the model before training; not read where nothing is charged.
+          mask: (N, T) booleans.
+
+        Returns:
+          (N, T) float64 on the CPU, in the unit of the rewards; 0 where the mask is False.
+
+        Raises:
+          ValueError: as ``kl.estimate``.
+
+        Source: that of the algorithm.
+        """
+        if not self.charges:
+            return torch.zeros(logprobs.shape, dtype=torch.float64)
+        each = kl.estimate(logprobs.detach(), ref_logprobs, self.kl_kind, mask)
+        return self.kl * each.cpu().double()  # not every device has float64
 
     def denominator(self, mask):
         """How to add up parts of a batch to the loss of the whole: mode and norm of ``losses.aggregate``.
@@ -157,7 +221,7 @@ class Algorithm:
             return "sum", rows * (self.norm or mask.shape[1])
         if self.aggregation == "sum":
             return "sum", self.norm or 1
-        by_row = self.aggregation == "sequence_mean" or self.ratio != "token"
+        by_row = self.aggregation == "sequence_mean" or not self.by_token
         return self.aggregation, self.norm or (rows if by_row else max(int(mask.sum()), 1))
 
     def loss(self, logprobs, old_logprobs, advantages, mask, ref_logprobs=None, whole=None):
@@ -185,8 +249,9 @@ class Algorithm:
         Source: that of the algorithm.
         """
         mode, norm = self.denominator(mask) if whole is None else whole
-        names = ("clip", "dual_clip", "ratio", "variant")
-        options = {name: getattr(self, name) for name in names}
+        options = {name: getattr(self, name) for name in ("clip", "dual_clip", "ratio", "variant")}
+        if self.ratio == "none":  # what the old policy said is not asked
+            old_logprobs, options["ratio"] = None, "token"
         loss = losses.policy_loss(
             logprobs, old_logprobs, advantages, mask, aggregation=mode, norm=norm, **options
         )
@@ -200,7 +265,7 @@ class Algorithm:
 
     def _by_row(self, each, mask):
         """With a sequence ratio a row has one KL, as it has one loss: the mean or the sum of its tokens'."""
-        if self.ratio == "token":
+        if self.by_token:
             return each, mask
         rows = mask.any(1, keepdim=True)
         each = each.where(mask, 0.0).sum(1, keepdim=True)

@@ -1,6 +1,6 @@
 """The algorithms by name, each with its source."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 from pglab import _checks
 from pglab.algorithms.algorithm import Algorithm
@@ -30,12 +30,65 @@ def named(algorithm, **changes):
     return replace(algorithm, **changes)
 
 
+def differences(one, other):
+    """The fields in which two algorithms differ: what turns the one into the other.
+
+    Args:
+      one, other: names of ``ALGORITHMS``, Algorithms, or dictionaries as of ``Algorithm.as_dict``.
+
+    Returns:
+      {field: (in the one, in the other)}, in the order of the fields; without name and source, which
+      decide nothing. A field that the other dictionary lacks is None there.
+
+    Raises:
+      ValueError: an unknown name.
+    """
+    one, other = (each if isinstance(each, dict) else asdict(named(each)) for each in (one, other))
+    pairs = {name: (_plain(value), _plain(other.get(name))) for name, value in one.items()}
+    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1] and name not in ABOUT}
+
+
+def _plain(value):
+    return tuple(value) if isinstance(value, list) else value  # from JSON
+
+
+ABOUT = ("name", "source")
+
 # One completion is one sum over its tokens, as in the gradient of the expected reward.
 PLAIN = dict(clip=(0.2, 0.2), aggregation="constant", norm=1)
+
+GRPO = Algorithm(
+    "grpo",
+    "Shao et al. 2024, section 4.1.1, equation 3; its KL is left out by default here and in TRL 1.16",
+    weight="grpo",
+    aggregation="sequence_mean",
+)
+# What DAPO changes in GRPO, part by part: alone, and all together.
+PARTS = {
+    "grpo_clip_higher": ("section 3.1", {"clip": (0.2, 0.28)}),
+    "grpo_dynamic": ("section 3.2", {"rounds": 3}),
+    "grpo_token_mean": ("section 3.3", {"aggregation": "token_mean"}),
+    "grpo_overlong": ("section 3.4", {"overlong": (0, 4)}),
+}
+ALONE = tuple(
+    replace(GRPO, name=name, source=f"Yu et al. 2025 (DAPO), {section}, on GRPO", **change)
+    for name, (section, change) in PARTS.items()
+)
+TOGETHER = {field: value for _, change in PARTS.values() for field, value in change.items()}
+DAPO = replace(GRPO, name="dapo", source="Yu et al. 2025, section 3, equation 8", **TOGETHER)
 
 ALGORITHMS = {
     each.name: each
     for each in (
+        Algorithm(
+            "vanilla",
+            "Sutton et al. 1999, theorem 1, with the whole return: no baseline, ratio or clip",
+            weight="constant",
+            ratio="none",
+            clip=None,
+            aggregation="constant",
+            norm=1,
+        ),
         Algorithm(
             "reinforce",
             "Williams 1992, section 4; clipped from the second epoch on",
@@ -50,12 +103,7 @@ ALGORITHMS = {
             ratio="sequence_product",
             aggregation="sequence_mean",
         ),
-        Algorithm(
-            "grpo",
-            "Shao et al. 2024, section 4.1.1, equation 3; its KL is left out by default here and in TRL 1.16",
-            weight="grpo",
-            aggregation="sequence_mean",
-        ),
+        GRPO,
         Algorithm("dr_grpo", "Liu et al. 2025, section 3", weight="batch_mean", aggregation="constant"),
         Algorithm(
             "ppo",
@@ -65,15 +113,8 @@ ALGORITHMS = {
             aggregation="token_mean",
             value_clip=0.2,
         ),
-        Algorithm(
-            "dapo",
-            "Yu et al. 2025, section 3, equation 8",
-            weight="grpo",
-            clip=(0.2, 0.28),
-            aggregation="token_mean",
-            rounds=3,
-            overlong=(0, 4),
-        ),
+        *ALONE,
+        DAPO,
         Algorithm(
             "gspo",
             "Zheng et al. 2025, equations 5 and 7; bounds of section 5",

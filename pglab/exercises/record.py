@@ -20,6 +20,8 @@ TITLES = {
     "6": "06 Constraints",
     "7": "07 Language models",
     "8": "08 GRPO on a small model",
+    "9": "09 The variants",
+    "10": "10 The bug museum",
 }
 
 

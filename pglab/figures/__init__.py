@@ -21,10 +21,11 @@ from pglab.figures.picture import (
     curves,
     named_axis,
 )
+from pglab.figures.sheet import sheet
 from pglab.figures.show import show
 from pglab.figures.text import describe, numbers, table
 
 __all__ = [
     "COLOURS", "NAMES", "Axis", "Bars", "Line", "Panel", "Picture", "Points", "Rule", "Text", "answers", "atlas", "bars", "curves",
-    "describe", "distribution", "named_axis", "numbers", "runs", "show", "table", "trails", "watch",
+    "describe", "distribution", "named_axis", "numbers", "runs", "sheet", "show", "table", "trails", "watch",
 ]  # fmt: skip

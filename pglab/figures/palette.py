@@ -178,6 +178,9 @@ POST_TRAINING = {
     "rate 0.0001": OCHRE,
     "rate 0.001": BLUE,
     "rate 0.01": CRIMSON,
+    "healthy": BLUE,
+    "broken": VERMILLION,
+    "action seen": VERMILLION,
 }
 NAMES |= {
     "reinforce {0,1}": "{0, 1}",
@@ -189,4 +192,36 @@ NAMES |= {
     "ppo lam 0.95": "lambda 0.95",
 }
 
-COLOURS = ESTIMATORS | STEP_WEIGHTS | ROLES | CONSTRAINTS | CRITICS | LANGUAGE | POST_TRAINING
+# The variants, one term each: what is switched, and how large the groups are.
+VARIANTS = {
+    "true": INK,
+    "2 arcsin sqrt p": INK,
+    "G = 2": GREEN,
+    "G = 4": OCHRE,
+    "G = 8": CRIMSON,
+    "G = 16": BLUE,
+    "G = 64": PURPLE,
+    "wrong": VERMILLION,
+    "bound 1.2": BLUE,
+    "bound 1.28": OCHRE,
+    "bound none": VERMILLION,
+    "cispo": VERMILLION,
+    "gspo": PURPLE,
+    "dapo": BLUE,
+    "grpo_clip_higher": OCHRE,
+    "grpo_token_mean": GREEN,
+    "grpo_dynamic": PURPLE,
+    "grpo_overlong": VERMILLION,
+}
+NAMES |= {
+    "bound none": "no bound",
+    "cispo": "CISPO",
+    "gspo": "GSPO",
+    "dapo": "DAPO",
+    "grpo_clip_higher": "clip-higher",
+    "grpo_token_mean": "token mean",
+    "grpo_dynamic": "dynamic sampling",
+    "grpo_overlong": "overlong",
+}
+
+COLOURS = ESTIMATORS | STEP_WEIGHTS | ROLES | CONSTRAINTS | CRITICS | LANGUAGE | POST_TRAINING | VARIANTS

@@ -11,9 +11,12 @@ Source: Feller 1968, An introduction to probability theory, vol. 1, sections II.
 
 from pglab.groups.estimates import moments, rloo_covariance_trace, weight_moments, zero_variance_probability
 from pglab.groups.listing import expect, multinomial, multisets
+from pglab.groups.scale import grpo_objective, grpo_scale
 
 __all__ = [
     "expect",
+    "grpo_objective",
+    "grpo_scale",
     "moments",
     "multinomial",
     "multisets",

@@ -18,6 +18,7 @@ paths, ``values`` goes backwards through time; the two routes share no code, and
 Sources: Sutton and Barto (2nd ed.), chapters 3 and 13; Spinning Up, Intro to policy optimization.
 """
 
+from pglab.mdp import lengths
 from pglab.mdp.actor_critic import Update, actor_critic, follow
 from pglab.mdp.baselines import best_table, minus_table, noise_with_table, score_weighted_table
 from pglab.mdp.batches import batch_estimate, sampled_batch_estimate
@@ -40,7 +41,7 @@ from pglab.mdp.values import Values, objective, objective_gradient, occupancy, v
 __all__ = [
     "ACTIONS", "LOGITS", "STATES", "WEIGHTS", "TabularMDP", "Trajectories", "Update", "Values", "actor_critic",
     "batch_estimate", "best_table", "covariance", "covariance_trace", "estimates", "exact_gradient",
-    "explained_variance", "follow", "gae_mean", "gae_moments", "gae_weights", "minus_table", "moments",
+    "explained_variance", "follow", "gae_mean", "gae_moments", "gae_weights", "lengths", "minus_table", "moments",
     "noise_to_signal", "noise_with_table", "objective", "objective_gradient", "occupancy", "sampled_batch_estimate",
     "score_weighted_table", "search_agent", "token_sequences", "token_tree", "trajectories", "two_steps", "values", "weights",
 ]  # fmt: skip

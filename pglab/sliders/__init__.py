@@ -4,12 +4,14 @@
 notebook's own explorers stand in a file of their own and are called by name.
 """
 
+from pglab.sliders.aggregation_lab import aggregation_lab
 from pglab.sliders.atlas import estimator_atlas
 from pglab.sliders.controls import Choice, Slider
 from pglab.sliders.credit_lab import credit_lab
 from pglab.sliders.critic_lab import critic_lab
 from pglab.sliders.explorer import Explorer
 from pglab.sliders.knob_lab import knob_lab
+from pglab.sliders.length_lab import length_lab
 from pglab.sliders.live import Live
 from pglab.sliders.network_lab import network_lab
 from pglab.sliders.noisy_step import noisy_step
@@ -23,10 +25,12 @@ __all__ = [
     "Explorer",
     "Live",
     "Slider",
+    "aggregation_lab",
     "critic_lab",
     "credit_lab",
     "estimator_atlas",
     "knob_lab",
+    "length_lab",
     "network_lab",
     "noisy_step",
     "one_step",

@@ -76,7 +76,7 @@ class PostTraining:
         _checks.one_of("reward", self.reward, REWARDS)
         if self.reward != "outcome" and not hasattr(task, "step_rewards"):
             raise ValueError(f"reward is {self.reward!r}; it must be 'outcome' for {self.task}: no steps.")
-        if self.reward == "steps" and self.algorithm.ratio != "token":
+        if self.reward == "steps" and not self.algorithm.by_token:
             raise ValueError(
                 f"reward is 'steps'; it must be 'outcome' or 'process' for {self.algorithm.name}, whose ratio "
                 "is one for a completion: its tokens cannot be paid apart."
@@ -133,14 +133,14 @@ def _algorithm(fields_of_it):
 
 def _differences(mine, other):
     for name, value in mine.items():
-        if isinstance(value, dict) and isinstance(other.get(name), dict):
-            yield from _differences(value, other[name])
-        elif value != other.get(name) and name != "source":  # that is about it, and decides nothing
-            yield (
-                f"{name} {other.get(name)!r}, not {value!r}"
-                if name == "start"
-                else f"{name} {other.get(name)}, not {value}"
-            )
+        there = other.get(name)
+        if isinstance(value, dict) and isinstance(there, dict):  # the algorithm; its source decides nothing
+            if value["name"] != there.get("name"):
+                yield f"name {there.get('name')}, not {value['name']}"
+            for field in algorithms.differences(value, there):
+                yield f"{field} {there.get(field)}, not {value[field]}"
+        elif value != there:
+            yield f"{name} {there!r}, not {value!r}" if name == "start" else f"{name} {there}, not {value}"
 
 
 # What is known to work, by task: about a second for the first two, a minute for Countdown.

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from pglab import _checks, kl, lm, returns, sampling
+from pglab import _checks, algorithms, lm, returns, sampling
 from pglab.diagnostics import zero_std_groups
 
 PROMPTS_STREAM, NOISE_STREAM = 5, 6  # what one seed means here, apart from what it means elsewhere
@@ -220,26 +220,18 @@ def weights(algorithm, rollouts):
 
 def charged(algorithm, rollouts):
     """(B, G) rewards, less what a KL in the reward costs."""
-    if not _charges(algorithm):
-        return rollouts.rewards
-    return rollouts.rewards - _cost(algorithm, rollouts).sum(1).reshape(rollouts.rewards.shape)
+    return rollouts.rewards - _costs(algorithm, rollouts).sum(1).reshape(rollouts.rewards.shape)
 
 
 def token_rewards(algorithm, rollouts):
     """(N, T) rewards of tokens: where one is paid for all, with the last; less what a KL costs."""
-    rewards, mask = rollouts.token_rewards, rollouts.samples.mask.cpu().numpy()
+    rewards = rollouts.token_rewards
     if rewards is None:
-        rewards = np.zeros(mask.shape)
-        rewards[np.arange(len(mask)), mask.sum(1) - 1] = rollouts.rewards.reshape(-1)
-    return rewards - _cost(algorithm, rollouts) if _charges(algorithm) else rewards
+        rewards = algorithms.at_the_end(rollouts.rewards.reshape(-1), rollouts.samples.mask.cpu().numpy())
+    return rewards - _costs(algorithm, rollouts)
 
 
-def _charges(algorithm):
-    return algorithm.kl > 0 and algorithm.kl_where == "reward"
-
-
-def _cost(algorithm, rollouts):
-    """(N, T) of every token."""
+def _costs(algorithm, rollouts):
+    """(N, T) NumPy, what a KL in the reward takes off each token."""
     samples = rollouts.samples
-    each = kl.estimate(samples.logprobs, rollouts.ref_logprobs, algorithm.kl_kind, samples.mask)
-    return algorithm.kl * each.cpu().numpy().astype(float)
+    return algorithm.costs(samples.logprobs, rollouts.ref_logprobs, samples.mask).numpy()

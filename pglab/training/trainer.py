@@ -39,6 +39,8 @@ class Trainer(Unfinished):
         settings under ``kept``.
     """
 
+    updates = Update  # what takes the steps on a batch; ``museum`` has others, each with one fault
+
     def __init__(
         self, settings, device="cpu", kept=None, progress=False, *, reward=None, model=None, task=None
     ):
@@ -83,8 +85,8 @@ class Trainer(Unfinished):
         began, settings = time.perf_counter(), self.settings
         for group in self.optimisers[0].param_groups:
             group["lr"] = settings.rate(self.step)
-        self.rollouts = collect(self.policy, self.task, settings, self.step, self.reward, self.reference)
-        update = Update(self.policy, self.value, self.optimisers[0], settings, self.rollouts)
+        self.rollouts = self.collect()
+        update = self.updates(self.policy, self.value, self.optimisers[0], settings, self.rollouts)
         seen = update.run()
         self.seconds += time.perf_counter() - began
         before = self.rows[-1]["samples"] if self.rows else 0
@@ -93,6 +95,10 @@ class Trainer(Unfinished):
         self.rows.append({name: row[name] for name in PANEL})
         self.step += 1
         return self.rows[-1]
+
+    def collect(self):
+        """The completions of this step, and what they are paid."""
+        return collect(self.policy, self.task, self.settings, self.step, self.reward, self.reference)
 
     def several(self):
         self.advance()

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from pglab import advantages, diagnostics, logprobs, returns, sampling
+from pglab import diagnostics, logprobs, sampling
 from pglab.training import rollouts as rollout
 
 
@@ -66,12 +66,13 @@ class Update:
         self.parameters = [p for group in optimiser.param_groups for p in group["params"]]
         self.old = torch.zeros_like(rollouts.samples.logprobs)  # (N, T) before the first step
         self.targets = self.old_values = None
-        if value is None:
-            self.weights = rollout.weights(self.algorithm, rollouts)
-        else:
-            self.weights = self.judge()
+        self.weights = self.weigh() if value is None else self.judge()
         self.parts = split(rollouts, settings, self.weights)
         self.whole = self.algorithm.denominator(rollouts.samples.mask)
+
+    def weigh(self):
+        """(N, T) advantages without a critic."""
+        return rollout.weights(self.algorithm, self.rollouts)
 
     @torch.no_grad()
     def judge(self):
@@ -81,14 +82,12 @@ class Update:
         self.judged = samples.mask & scored  # (N, T) tokens that the critic learns from
         if not self.rollouts.texts:
             return torch.zeros_like(samples.logprobs)
-        states = sampling.states(self.model, self.rollouts.prompts, samples.tokens)
-        values = self.value(states)[..., 0].where(samples.mask, 0.0).double().cpu().numpy()
+        states = self.states(self.rollouts.prompts, samples.tokens, self.rollouts.owners)
+        values = self.values(states).where(samples.mask, 0.0).double().cpu().numpy()
         rewards, mask = rollout.token_rewards(self.algorithm, self.rollouts), self.judged.cpu().numpy()
-        found = returns.gae(rewards, values, 1.0, self.algorithm.lam, mask=mask)
-        self.targets = torch.tensor(found + values).to(samples.logprobs)
+        found, targets = self.algorithm.from_critic(rewards, values, mask)
+        self.targets = torch.tensor(targets).to(samples.logprobs)
         self.old_values = torch.tensor(values).to(samples.logprobs)
-        if self.algorithm.whiten:
-            found = advantages.whiten(found, mask=mask)
         return torch.tensor(found).to(samples.logprobs)
 
     def run(self):
@@ -146,7 +145,7 @@ class Update:
         samples, rows, width = self.rollouts.samples, part.rows, part.width
         tokens, mask = samples.tokens[rows, :width], samples.mask[rows, :width]
         weights = self.weights[rows, :width]
-        states = sampling.states(self.model, part.prompts, tokens, part.owners)  # (n, width, d)
+        states = self.states(part.prompts, tokens, part.owners)  # (n, width, d)
         logits = self.model.head(states)
         if self.settings.temperature != 1:
             logits = logits / self.settings.temperature
@@ -156,18 +155,33 @@ class Update:
                 "the policy's log-probabilities are no longer finite: the last update went too far. Take a smaller "
                 f"learning_rate (it is {self.settings.learning_rate:g}), or a smaller kl if there is one."
             )
-        old, seen = None, (0, 0.0, 0)
-        if epoch == 0:
-            self.old[rows, :width] = new.detach()
-        else:
-            old = self.old[rows, :width]
-            seen = self.seen(new.detach(), old, weights, mask)
-        ref = self.rollouts.ref_logprobs
-        ref = ref[rows, :width] if ref is not None else None
-        loss = self.algorithm.loss(new, old, weights, mask, ref, self.whole)
+        old = self.before(new.detach(), part, epoch)
+        seen = (0, 0.0, 0) if old is None else self.seen(new.detach(), old, weights, mask)
+        loss = self.policy_loss(new, old, weights, mask, part)
         if self.value is not None:
             loss = loss + self.algorithm.value_weight * self.value_loss(states, rows)
         return loss, seen
+
+    def states(self, prompts, tokens, owners):
+        """(n, T, d) what the head reads before each token."""
+        return sampling.states(self.model, prompts, tokens, owners)
+
+    def values(self, states):
+        """(n, T) what the critic says there."""
+        return self.value(states)[..., 0]
+
+    def before(self, new, part, epoch):
+        """(n, width) log-probabilities before the first update; None at the first, where they are ``new``."""
+        if epoch:
+            return self.old[part.rows, : part.width]
+        self.old[part.rows, : part.width] = new
+        return None
+
+    def policy_loss(self, new, old, weights, mask, part):
+        """The part's share of the algorithm's loss."""
+        ref = self.rollouts.ref_logprobs
+        ref = ref[part.rows, : part.width] if ref is not None else None
+        return self.algorithm.loss(new, old, weights, mask, ref, self.whole)
 
     def seen(self, new, old, weights, mask):
         """Tokens that the clip holds, the sum over tokens of an estimate of KL(old || new), and their number."""
@@ -176,7 +190,7 @@ class Update:
         number = int(mask.sum())
         if self.algorithm.variant != "ppo":  # CISPO cuts weights, and takes no token's gradient away
             return 0, distance, number
-        if self.algorithm.ratio != "token":  # one ratio for all tokens of a row
+        if not self.algorithm.by_token:  # one ratio for all tokens of a row
             row = difference.sum(1, keepdim=True)
             if self.algorithm.ratio == "sequence_mean":
                 row = row / mask.sum(1, keepdim=True).clamp(min=1)
@@ -191,7 +205,7 @@ class Update:
         kept within c of what it was before the update.
         """
         width = states.shape[1]
-        values, targets = self.value(states)[..., 0], self.targets[rows, :width]
+        values, targets = self.values(states), self.targets[rows, :width]
         error = (values - targets) ** 2
         if self.algorithm.value_clip is not None:
             old, c = self.old_values[rows, :width], self.algorithm.value_clip

@@ -1,6 +1,6 @@
 """Usual wrong answers to every exercise: (exercise, answer, words that its hint must hold)."""
 
-from mistakes import nb00, nb01, nb02, nb03, nb04, nb05, nb06, nb07, nb08
+from mistakes import nb00, nb01, nb02, nb03, nb04, nb05, nb06, nb07, nb08, nb09, nb10
 
 MISTAKES = [
     *nb00.MISTAKES,
@@ -12,4 +12,6 @@ MISTAKES = [
     *nb06.MISTAKES,
     *nb07.MISTAKES,
     *nb08.MISTAKES,
+    *nb09.MISTAKES,
+    *nb10.MISTAKES,
 ]
