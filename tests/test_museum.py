@@ -134,7 +134,10 @@ def test_the_cases_of_the_notebook_have_numbers_that_give_nothing_away(capsys):
     assert lines[0].startswith("Case 3: not right yet.") and museum.case(3).hint in lines[0]
     assert lines[1].startswith("Case sign: not done yet.")
     for number in (0, 15, -1):
-        check(lambda number=number: museum.case(number), f"case is {number}; it must be from 1 to 14, or a name.")
+        check(
+            lambda number=number: museum.case(number),
+            f"case is {number}; it must be from 1 to 14, or a name.",
+        )
     check(lambda: museum.case(True), "case is True; it must be one of sign, ")
 
 
