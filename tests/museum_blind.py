@@ -8,7 +8,7 @@ import torch
 HALF = 0.9999 / math.sqrt(2)  # a pair of this and its negative has a sample deviation of 0.9999
 
 
-def _batch(log_ratio, advantages, mask=None):
+def batch(log_ratio, advantages, mask=None):
     log_ratio = torch.tensor(log_ratio, dtype=torch.float64)
     mask = torch.ones_like(log_ratio, dtype=torch.bool) if mask is None else torch.tensor(mask)
     return log_ratio - 1.5, torch.full_like(log_ratio, -1.5), torch.tensor(advantages).double(), mask
@@ -22,15 +22,15 @@ def logits(*rows):
     return torch.tensor(rows, dtype=torch.float64)
 
 
-FRESH = _batch([[0.0] * 3] * 2, [1.0, -2.0])
-RAGGED = _batch([[0.0, 0.1, 0.1], [0.05, 0.0, -0.1]], [1.0, -2.0], [[True, True, False], [True] * 3])
+FRESH = batch([[0.0] * 3] * 2, [1.0, -2.0])
+RAGGED = batch([[0.0, 0.1, 0.1], [0.05, 0.0, -0.1]], [1.0, -2.0], [[True, True, False], [True] * 3])
 INPUTS = {
-    "sign": _batch([[0.1, 0.0]], [0.0]),
+    "sign": batch([[0.1, 0.0]], [0.0]),
     "everything_counts": FRESH,
     "larger_of_two": RAGGED,  # all ratios within the bounds
     "clipped_only": RAGGED,
-    "floor_for_all": _batch([[0.5, 0.0]], [-1.0]),
-    "summed_ratio": _batch([[0.1], [-0.1]], [1.0, -2.0]),
+    "floor_for_all": batch([[0.5, 0.0]], [-1.0]),
+    "summed_ratio": batch([[0.1], [-0.1]], [1.0, -2.0]),
     "fresh_ratio": FRESH,
     "multiplied_mask": RAGGED,
     "plain_division": RAGGED,
@@ -38,9 +38,9 @@ INPUTS = {
     "padded_mean": FRESH,
     "live_advantages": RAGGED,
     "across": RAGGED,
-    "budget_only": _batch([[0.0, 0.1], [0.05, 0.0]], [1.0, -2.0]),
-    "low_cap": _batch([[math.log(0.1)]], [1.0]),
-    "once_per_token": _batch([[0.1, 0.0], [0.05, 0.0]], [1.0, -2.0]),
+    "budget_only": batch([[0.0, 0.1], [0.05, 0.0]], [1.0, -2.0]),
+    "low_cap": batch([[math.log(0.1)]], [1.0]),
+    "once_per_token": batch([[0.1, 0.0], [0.05, 0.0]], [1.0, -2.0]),
     "missing_brackets": (rewards((HALF, -HALF)),),
     "comparison": (np.array([1.0, -1.0, 1.0, -1.0]),),
     "batch_statistics": (rewards((1, 0), (0, 1)),),

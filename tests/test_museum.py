@@ -81,6 +81,13 @@ def test_the_mistake_is_one_thing_and_elsewhere_both_agree(exhibit):
     np.testing.assert_allclose(wrong, right, rtol=1e-6, atol=1e-12)
 
 
+def test_the_floor_of_the_dual_clip_is_three():
+    """As reported: ratio 1, advantage 1, an objective of 3."""
+    fresh = blind.batch([[0.0]], [1.0])
+    case = museum.case("floor_for_all")
+    assert (case.fixed(*fresh), case.broken(*fresh)) == (-1, -3)
+
+
 # ---- What is written on the label
 
 

@@ -133,6 +133,7 @@ def test_what_is_like_nothing_here_is_not_named():
         lambda new, old, a, mask: losses.policy_loss(2 * new, 2 * old, a, mask),
         lambda new, old, a, mask: losses.policy_loss(new, old, a.sign() * a**2, mask),
         lambda *batch: losses.policy_loss(*batch) + 0.01 * (~batch[3]).sum(),  # of what is masked
+        lambda new, old, *rest: losses.policy_loss(new, old, *rest) + (new - old)[rest[1]].detach().sum(),
         right_value_and_wrong_slopes,
     ):
         assert museum.examine(loss).equal is None

@@ -195,6 +195,13 @@ def test_a_report_of_a_mistake_opens_the_case():
     )
 
 
+def test_a_report_of_several_opens_the_first_case():
+    text = report(museum.examine(museum.case("everything_counts").broken), "mine:loss")
+    names = "everything_counts, multiplied_mask, one_for_nothing, padded_mean"
+    assert f"\nIt falls for 4 of 15 exhibits: {names}.\n" in text
+    assert text.endswith("--show everything_counts   opens the case.")
+
+
 def test_a_report_of_a_mistake_that_is_in_no_case():
     text = report(museum.examine(lambda *batch: -3 * losses.policy_loss(*batch)), "mine:loss")
     assert (
