@@ -69,9 +69,9 @@ INPUTS = {
     "everybody_divides": ([1.0, 1.0], [2, 3], [True, True]),
     "nobody_counts": (2, 8, 1, 16),
     "flag_of_the_batch": (rewards((1, 1), (1, 1)),),
-    "more_than_drawn": (4, 1, 2),
+    "more_than_drawn": (4, 1, 3),
     "with_replacement": (4, 1, 1),
-    "set_and_whole": ([3, 4], 12, "3*4"),
+    "set_and_whole": ([3, 4, 5], 12, "3*4"),  # both refuse it
 }
 
 

@@ -148,11 +148,13 @@ NUMBERS = {
     "larger_of_two": pair(corners, token_mean, larger_of_two),
     "clipped_only": pair(corners, token_mean, clipped_only),
     # Where the floor is 3 A > r A the gain is a constant.
-    "floor_for_all": ([of_one(token_mean, 0.0, 2.0)], [of_one(floor_for_all, 0.0, 2.0)]),
+    "floor_for_all": pair(
+        lambda f: [of_one(f, x, 2.0) for x in (0.0, math.log(0.1))], token_mean, floor_for_all
+    ),
     "summed_ratio": pair(three_alike, token_mean, summed_ratio),
     "fresh_ratio": pair(lambda f: [of_one(f, -1.0, 1.0), of_one(f, -2.0, 1.0)], token_mean, fresh_ratio),
     # One token counts: value -r A, slope the same. NaN * 0 is NaN, in the sum and in its own token's slope.
-    "multiplied_mask": ([TENTH / TENTH, TENTH / TENTH, 0], [TENTH + NAN * 0, TENTH / TENTH, NAN * 0]),
+    "multiplied_mask": ([TENTH - TENTH, 0, TENTH - TENTH], [TENTH + NAN * 0 - TENTH, NAN * 0, TENTH - TENTH]),
     # Nothing over nothing; the slope of a sum without terms is 0 all the same.
     "plain_division": ([0, 0], [NAN, 0]),
     "one_for_nothing": pair(beside_nothing, token_mean, one_for_nothing),

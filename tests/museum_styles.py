@@ -93,10 +93,10 @@ STYLES = {
     "trl bnpo": (trl(), TOKEN | {"clip": (0.2, 0.28)}, ["multiplied_mask"]),
     "trl grpo": (
         trl(mode="grpo", delta=1.4),
-        TOKEN | {"aggregation": "sequence_mean", "clip": (0.2, 0.28), "dual_clip": 1.4}, ["multiplied_mask"],
+        TOKEN | {"aggregation": "sequence_mean", "clip": (0.2, 0.28), "dual_clip": 1.4, "empty_rows": "count"}, ["multiplied_mask"],
     ),
     "trl dr_grpo": (
-        trl(mode="dr_grpo"), TOKEN | {"aggregation": "constant", "clip": (0.2, 0.28), "norm": 16.0},
+        trl(mode="dr_grpo"), TOKEN | {"aggregation": "constant", "clip": (0.2, 0.28), "norm": 16.0, "empty_rows": "count"},
         ["multiplied_mask"],
     ),
     "verl": (verl_like, TOKEN | {"dual_clip": 3.0}, []),

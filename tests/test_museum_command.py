@@ -12,7 +12,7 @@ from refusals import check
 
 from pglab import losses, museum
 from pglab.museum import command
-from pglab.museum.examine import report
+from pglab.museum.examination import report
 
 TOOL = [sys.executable, "-m", "pglab.museum"]
 SOURCE = '''"""A reader's own losses."""
@@ -20,7 +20,7 @@ import torch
 from pglab import losses
 
 def right(logprobs, old_logprobs, advantages, mask):
-    print("called")
+    print("heard")
     return losses.policy_loss(logprobs, old_logprobs, advantages, mask)
 
 def plain_sum(logprobs, old_logprobs, advantages, mask):
@@ -38,12 +38,15 @@ def leaves(*batch):
     raise SystemExit("I have\\nseen enough.")
 
 def unbrackets(rewards):
-    print("called")
+    print("heard")
     return rewards - rewards.mean(1, keepdims=True) / (rewards.std(1, ddof=1, keepdims=True) + 1e-4)
 
 def centred(rewards):
     centre = rewards - rewards.mean(1, keepdims=True)
     return centre / (rewards.std(1, ddof=1, keepdims=True) + 1e-4)
+
+def half_right(rewards, gamma):
+    return [2.75, 0, 0]
 
 class Box:
     loss = staticmethod(right)
@@ -105,7 +108,7 @@ def test_a_module_in_the_folder_where_one_stands(mine):
 def test_a_file_elsewhere_and_a_mistake(mine):
     run = shell(mine.parent, "mes épreuves/my_losses.py:padded")
     assert (run.returncode, run.stderr) == (1, "")
-    assert run.stdout.startswith("mes épreuves/my_losses.py:padded, read as loss(")
+    assert run.stdout.startswith("mes épreuves/my_losses.py:padded, called as loss(")
     assert "It falls for 1 of 15 exhibits: padded_mean." in run.stdout
 
 
@@ -145,8 +148,11 @@ def test_what_is_missing_or_unknown_is_told_in_one_line(mine, capsys):
     )
     assert refused(capsys, "a:b", "c:d").startswith("unrecognized arguments: c:d (python -m pglab.museum --h")
     assert refused(capsys, "--exhibits", "sign").startswith("unrecognized arguments: --exhibits")
-    assert refused(capsys, "--show", "sgin").startswith("case is 'sgin'; it must be one of sign, ")
-    assert refused(capsys, "my_losses:right", "--exhibit", "x").startswith("case is 'x'; it must be one of")
+    meant = "there is no exhibit 'sgin'. Did you mean sign? python -m pglab.museum --list shows all."
+    assert refused(capsys, "--show", "sgin") == meant
+    none = "there is no exhibit 'x'. python -m pglab.museum --list shows all."
+    assert refused(capsys, "my_losses:right", "--exhibit", "x") == none
+    assert refused(capsys, "--show", "15") == "case is 15; it must be from 1 to 14, or a name."
     assert refused(capsys, "--exhibit", "sign").startswith("which function? ")
     for name in ("my_losses", "my_losses:", ":right", "my_losses.right", ""):
         wanted = f"the function is {name!r}; it must be MODULE:FUNCTION, such as my_module:my_loss."
@@ -191,8 +197,8 @@ def test_a_file_is_taken_by_its_path_whatever_it_is_called(mine, capsys):
     inner = mine / "2 ideas"
     inner.mkdir()
     inner.joinpath("helper.py").write_text("SCALE = 1.0\n")
-    for name in ("random.py", "my-loss.py", "a.b.py"):
-        source = "from dataclasses import dataclass\nfrom helper import SCALE\n\n@dataclass\nclass A:\n    x: int = 1\n"
+    for name in ("random.py", "my-loss.py", "a.b.py") + ("a:b.py",) * (os.name != "nt"):
+        source = "from dataclasses import dataclass\nfrom helper import SCALE\n\n@dataclass\nclass A:\n    x: 'int' = 1\n"
         inner.joinpath(name).write_text(source + SOURCE)
         assert said(capsys, f"2 ideas/{name}:right")[0] == 0
         assert said(capsys, f"{inner / name}:padded")[0] == 1
@@ -208,7 +214,7 @@ def test_a_name_may_have_dots(mine, capsys):
 def test_what_the_function_prints_is_not_shown(mine, capsys):
     for words in (("my_losses:right",), ("my_losses:unbrackets", "--exhibit", "missing_brackets")):
         _, out, err = said(capsys, *words)
-        assert "called" not in out + err
+        assert "heard" not in out + err
 
 
 def test_the_exit_codes_of_losses(mine, capsys):
@@ -220,7 +226,7 @@ def test_the_exit_codes_of_losses(mine, capsys):
     assert refused(capsys, "my_losses:centred").startswith(
         "the loss raised TypeError: centred() takes 1 posi"
     )
-    assert refused(capsys, "my_losses:Box").startswith("the loss raised TypeError: Box() takes no arguments.")
+    assert refused(capsys, "my_losses:Box").startswith("the loss is a class, Box; it must be a function.")
 
 
 # ---- One exhibit
@@ -248,6 +254,7 @@ def test_one_exhibit_and_another_mistake(mine, capsys):
     code, out, _ = said(capsys, "my_losses:right", "--exhibit", "sign")
     assert (code, out) == (0, "my_losses:right passes the oracle test of sign: -2.\n")
     code, out, _ = said(capsys, "my_losses:centred", "--exhibit", "batch_statistics")
+    assert said(capsys, "my_losses:half_right", "--exhibit", "never_added")[0] == 1
     assert code == 1 and ": not right, by another mistake.\nIts contract: weights(rewards)" in out
 
 
@@ -273,6 +280,7 @@ def test_one_exhibit_that_the_function_does_not_fit(mine, capsys, name, exhibit,
 def test_a_case_is_shown(capsys):
     for name in ("sign", "set_and_whole"):
         assert said(capsys, "--show", name) == (0, museum.case(name).words() + "\n", "")
+    assert said(capsys, "--show", "3") == (0, museum.case(3).words() + "\n", "")
 
 
 def test_all_exhibits_are_listed_by_what_they_compute(capsys):
@@ -282,8 +290,12 @@ def test_all_exhibits_are_listed_by_what_they_compute(capsys):
     assert [block[0] for block in blocks] == list(dict.fromkeys(e.kind for e in museum.EXHIBITS.values()))
     for kind, *lines in blocks:
         inside = [each for each in museum.EXHIBITS.values() if each.kind == kind]
-        assert lines == [f"  {each.name:20} {each.title}" for each in inside]
-        assert all(len(each.name) < 20 for each in inside) and max(map(len, lines)) <= 110
+        wanted = [f"  {each.name:20} {each.title}{numbered(each.name)}" for each in inside]
+        assert lines == wanted and all(len(each.name) < 20 for each in inside) and max(map(len, lines)) <= 110
+
+
+def numbered(name):
+    return f" ({museum.TOUR.index(name) + 1})" if name in museum.TOUR else ""
 
 
 def test_a_function_is_found_as_it_would_be_imported(mine):

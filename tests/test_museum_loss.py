@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from pglab import losses, museum
 from pglab.museum import portrait as portraits
-from pglab.museum.examine import CHOICES, report
-from pglab.museum.examine import settings as call_of
+from pglab.museum.examination import CHOICES, report
 from pglab.museum.loss_exhibits import LOSSES
+from pglab.museum.matching import settings as call_of
 
 
 def policy(**options):
@@ -91,7 +91,7 @@ def test_counting_empty_rows_is_no_mistake():
         assert examination.fine and examination.falls_for == []
         kind = options.pop("aggregation")
         found = {"ratio": "token", "aggregation": kind, "clip": (0.2, 0.2)} | options
-        assert examination.equal == call(found)
+        assert examination.equal == call(found | {"empty_rows": "count"})
 
 
 @settings(max_examples=15)
@@ -122,7 +122,7 @@ def test_a_loss_is_known_in_whatever_style_it_is_written(name):
     assert examination.fine == (set(falls) <= set(CHOICES))
 
 
-ORDER = ("ratio", "aggregation", "clip", "dual_clip", "norm", "variant")
+ORDER = ("ratio", "aggregation", "clip", "dual_clip", "norm", "variant", "empty_rows")
 
 
 def test_what_is_like_nothing_here_is_not_named():
@@ -140,8 +140,8 @@ def test_what_is_like_nothing_here_is_not_named():
 
 
 def right_value_and_wrong_slopes(new, old, advantages, mask):
-    """For advantages beyond 1.5 alone, which no portrait looks at."""
-    extra = 0.01 * (new * (advantages.detach().abs() > 1.5)[:, None]).where(mask, 0.0).sum()
+    """For advantages beyond 2.5 alone, which no portrait looks at."""
+    extra = 0.01 * (new * (advantages.detach().abs() > 2.5)[:, None]).where(mask, 0.0).sum()
     return losses.policy_loss(new, old, advantages, mask) + extra - extra.detach()
 
 
@@ -153,13 +153,17 @@ def test_a_loss_that_raises_on_random_batches_is_not_named(error):
         return losses.policy_loss(*batch)
 
     examination = museum.examine(loss)
-    assert examination.equal is None and examination.fine and examination.falls_for == []
+    assert examination.equal is None and not examination.fine and examination.falls_for == []
+    assert examination.parts_on == "fresh rows of one length"
+    assert "this is no loss that is known here" in report(examination, "loss")
 
 
 def test_not_every_portrait_has_a_call():
-    for name in ("padded_mean", "fresh_ratio", "low_cap", "larger_of_two"):
+    for name in ("padded_mean", "low_cap", "larger_of_two"):
         assert call_of(portraits.portray(museum.case(name).broken)) is None
     assert call_of(portraits.portray(losses.policy_loss)) == styles.TOKEN
+    without = call_of(portraits.portray(museum.case("fresh_ratio").broken))
+    assert without == {"old_logprobs": None, "aggregation": "token_mean", "clip": None}
 
 
 @pytest.mark.parametrize(

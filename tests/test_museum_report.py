@@ -8,7 +8,7 @@ from refusals import check
 
 from pglab import losses, museum
 from pglab.museum import portrait as portraits
-from pglab.museum.examine import CHOICES, report
+from pglab.museum.examination import CHOICES, report
 from pglab.museum.loss_exhibits import LOSSES
 
 
@@ -37,9 +37,9 @@ def test_nobody_is_asked_what_has_no_answer_for_him():
     assert asked(policy(clip=(0.4, 0.9), dual_clip=2.1)) == every - rows
     assert asked(policy(variant="cispo", clip=(None, 0.2))) == every - rows - clips
     cut = asked(policy(variant="cispo"))
-    assert cut == every - rows - clips - {"fresh_ratio", "low_cap"}
+    assert cut == every - rows - clips - {"fresh_ratio", "low_cap", "floor_for_all"}
     nothing = asked(museum.case("fresh_ratio").broken)
-    assert nothing == every - rows - clips - {"summed_ratio", "low_cap"}
+    assert nothing == every - rows - clips - {"summed_ratio", "low_cap", "floor_for_all"}
 
 
 # ---- Refusals and rough losses
@@ -48,6 +48,23 @@ def test_nobody_is_asked_what_has_no_answer_for_him():
 @pytest.mark.parametrize(
     "loss, message",
     [
+        (3, "the loss is of type int; it must be a function."),
+        (
+            dict,
+            "the loss is a class, dict; it must be a function. An instance that can be called will do: my_loss",
+        ),
+        (
+            lambda *b: losses.policy_loss(b[0].detach() + 0 * b[0], *b[1:]),
+            "the loss has no slope for tokens that",
+        ),
+        (
+            lambda *b: losses.policy_loss(*b[:3], b[3] & (b[3].cumsum(1) > 1)),
+            "a row of three tokens has a slope, and a",
+        ),
+        (
+            lambda *b: losses.policy_loss(*b) * torch.rand(()),
+            "two calls on one input give different numbers; a l",
+        ),
         (lambda *b: (losses.policy_loss(*b), {}), "the loss returned something of tuple; it must return one"),
         (lambda *b: 1.5, "the loss returned something of float; it must"),
         (lambda *b: None, "the loss returned something of NoneType; it must"),
@@ -175,10 +192,10 @@ def test_a_portrait_of_what_fits_nothing():
 
 def test_a_report_of_a_right_loss():
     lines = report(museum.examine(losses.policy_loss), "mine:loss").split("\n")
-    assert lines[0] == "mine:loss, read as loss(logprobs, old_logprobs, advantages, mask)"
+    assert lines[0] == "mine:loss, called as loss(logprobs, old_logprobs, advantages, mask)"
     assert lines[2] == "  ratio         one for each token"
     assert lines[6:8] == [
-        "On 50 random batches its value and its slopes are those of",
+        "On random batches of every kind its values and slopes are those of",
         "  losses.policy_loss(ratio='token', aggregation='token_mean', clip=(0.2, 0.2))",
     ]
     assert lines[9:11] == ["Oracle tests", "  ok       sign"]

@@ -25,6 +25,7 @@ from pglab import advantages, bandit, figures, groups, oracle
 from pglab.figures.svg import markup
 from pglab.sliders import (
     aggregation_lab,
+    clinic_lab,
     credit_lab,
     critic_lab,
     estimator_atlas,
@@ -183,6 +184,7 @@ def bench_move():
         ("length_lab, steps", length_lab(), {}, 5, "steps", 400 * many),
         ("length_lab, a new climb", length_lab(), {}, 20, "chance_right", chances),
         ("aggregation_lab, parts", aggregation_lab(), {}, 5, "parts", ["8", "2", "4", "1"]),
+        ("clinic_lab, step", clinic_lab(), {}, 5, "step", [3, 29, 14, 22, 7, 18]),
     ]
     for name, explorer, values, aim, slider, places in cases:
         explorer.move(**values)

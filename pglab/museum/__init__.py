@@ -7,7 +7,7 @@ opens it; those of notebook 10 have numbers too, which give nothing away. ``exam
 
 from pglab import _checks
 from pglab.museum import faults
-from pglab.museum.examine import Examination, examine
+from pglab.museum.examination import Examination, examine
 from pglab.museum.exhibit import Exhibit
 from pglab.museum.loss_exhibits import LOSSES
 from pglab.museum.measures import MEASURES

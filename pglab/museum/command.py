@@ -2,13 +2,14 @@
 
 import argparse
 import contextlib
+import difflib
 import importlib.util
 import io
 import sys
 from pathlib import Path
 
-from pglab.museum import EXHIBITS, case
-from pglab.museum.examine import examine, report
+from pglab.museum import EXHIBITS, TOUR, case
+from pglab.museum.examination import examine, report
 from pglab.museum.exhibit import close, raised, same_mistake, shown
 
 PROG = "python -m pglab.museum"
@@ -21,20 +22,20 @@ def main(arguments=None):
       arguments: a list of words; None takes those of the command line.
 
     Returns:
-      The exit code: 0 if every oracle test passed; 1 if one failed; 2 for a bad choice; 130 after Ctrl-C.
+      The exit code: 0 if nothing was found; 1 if a test failed, or the loss is none that is known; 2 for a bad choice; 130 after Ctrl-C.
     """
     options = parser().parse_args(arguments)
     try:
         if options.list:
             return listed()
         if options.show:
-            print(case(options.show).words())
+            print(asked(options.show).words())
             return 0
         if options.function is None:
             raise ValueError(f"which function? Such as {PROG} my_module:my_loss, or --list for the exhibits.")
         function = found(options.function)
         if options.exhibit:
-            return one(case(options.exhibit), function, options.function)
+            return one(asked(options.exhibit), function, options.function)
         with quietly():
             examination = examine(function)
         print(report(examination, options.function))
@@ -128,6 +129,21 @@ def executed(path):
     return module
 
 
+def asked(name):
+    """The exhibit of a name, or of a case's number.
+
+    Raises:
+      ValueError: no such exhibit; it says which has a name like that.
+    """
+    if name.isdecimal():
+        return case(int(name))
+    if name in EXHIBITS:
+        return case(name)
+    close_by = difflib.get_close_matches(name, EXHIBITS, n=1)
+    guess = f" Did you mean {close_by[0]}?" if close_by else ""
+    raise ValueError(f"there is no exhibit {name!r}.{guess} {PROG} --list shows all.")
+
+
 def one(exhibit, function, name):
     """The oracle test of one exhibit; returns the exit code."""
     try:
@@ -157,6 +173,7 @@ def listed():
         if exhibit.kind != kind:
             kind = exhibit.kind
             print(f"\n{kind}" if kind else "")
-        print(f"  {exhibit.name:20} {exhibit.title}")
-    print(f"\n{PROG} --show NAME opens a case.")
+        number = f" ({TOUR.index(exhibit.name) + 1})" if exhibit.name in TOUR else ""
+        print(f"  {exhibit.name:20} {exhibit.title}{number}")
+    print(f"\nIn brackets: the number of the case in notebook 10.\n{PROG} --show NAME opens a case.")
     return 0

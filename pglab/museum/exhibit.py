@@ -31,6 +31,7 @@ class Exhibit:
       fix: what has to change, in a sentence.
       symptom: what one would see of it in training.
       threads: addresses of the public reports; () for a mistake that has none of its own.
+      also: other numbers that the same mistake gives in another shape.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Exhibit:
     fix: str
     symptom: str
     threads: tuple = ()
+    also: tuple = ()
 
     def __post_init__(self):
         _checks.one_of("kind", self.kind, KINDS)
@@ -72,7 +74,7 @@ class Exhibit:
         return close(self.gives(function), self.right)
 
     def falls(self, function):
-        """Whether a function makes this very mistake: the wrong numbers, or NaN where NaN is the mistake."""
+        """Whether a function makes this very mistake: it gives the wrong numbers, digit for digit."""
         return same_mistake(self, self.gives(function))
 
     def judge(self, test, label=None):
@@ -125,9 +127,8 @@ def close(found, wanted):
 
 
 def same_mistake(exhibit, gives):
-    """Whether these numbers are those of the broken function; where it gives NaN, any NaN is."""
-    nan = np.isnan(np.array(exhibit.wrong, dtype=float)).any() and np.isnan(gives).any()
-    return bool(nan) or close(gives, exhibit.wrong)
+    """Whether these numbers are those of the broken function, or of the same mistake in another shape."""
+    return any(close(gives, wrong) for wrong in (exhibit.wrong, *exhibit.also))
 
 
 def verdict(exhibit, test):
@@ -139,11 +140,16 @@ def verdict(exhibit, test):
     on_right, why = _tried(test, exhibit.fixed)
     if on_right is None:
         return f"not done yet. Your test returned nothing for a right function{why}: return True or False."
+    if not on_right and why:
+        return f"not right yet. Your test raises on a function that is right{why}. Does the input fit the contract?"
     if not on_right:
+        return "not right yet. Your test fails on a function that is right. Which number did you expect?"
+    on_broken, why = _tried(test, exhibit.broken)
+    if why:
         return (
-            f"not right yet. Your test fails on a function that is right{why}. Which number did you expect?"
+            f"not right yet. On the suspect your test raises{why}: a crash is no proof. Take an input that both "
+            "can read, and compare what comes out."
         )
-    on_broken, _ = _tried(test, exhibit.broken)
     if on_broken is None:
         return "not right yet. Your test returns nothing for the suspect: return True or False."
     if on_broken:

@@ -18,6 +18,7 @@ ROWS = CONTRACT + " One ratio for each row, exp of the mean log-ratio, and the m
 TRL, VERL = "https://github.com/huggingface/trl/", "https://github.com/verl-project/verl/"
 
 
+NAN = math.nan
 CORNERS = ((0.5, 1.0), (2.0, 1.0), (0.5, -1.0), (2.0, -1.0))  # ratio, advantage
 
 
@@ -27,6 +28,10 @@ def at_the_corners(loss):
 
 def of_gains(loss):
     return slopes(loss, [[0.0]], [2.0]) / unit(loss)
+
+
+def of_all_gains(loss):
+    return [slopes(loss, [[math.log(ratio)]], [2.0]) / unit(loss) for ratio in (1.0, 0.1)]
 
 
 def of_three_tokens(loss):
@@ -39,10 +44,11 @@ def of_stale_data(loss):
 
 
 def with_nan_behind(loss):
+    """What NaN under the mask changes: the value, the slope there, the slope of the token that counts."""
     kept = [[True, False]]
     value, slope, _ = ask(loss, [[0.1, 0.0]], [-1.0], kept)
     value_too, slope_too, _ = ask(loss, [[0.1, math.nan]], [-1.0], kept)
-    return value_too / value, slope_too[0, 0] / slope[0, 0], slope_too[0, 1]
+    return value_too - value, slope_too[0, 1], slope_too[0, 0] - slope[0, 0]
 
 
 def of_no_token(loss):
@@ -122,7 +128,7 @@ LOSSES = (
     ),
     Exhibit(
         "clipped_only",
-        "Tokens that went the wrong way cannot come back",
+        "A proposed repair: tokens that went the wrong way cannot come back",
         "loss", CONTRACT, losses.clipped_only, losses.right, at_the_corners, (1, 0, 0, 1), (0, 0, 0, 0),
         "A ratio of 2 and an advantage of -1: the token became likelier, and should not have. Does it have a slope?",
         "Clip on the side to which the advantage pushes: the smaller of the clipped and the free gain does that.",
@@ -132,7 +138,7 @@ LOSSES = (
     Exhibit(
         "floor_for_all",
         "The better an answer, the less is learned from it",
-        "loss", CONTRACT, losses.floor_for_all, losses.right, of_gains, (-2.0,), (0.0,),
+        "loss", CONTRACT, losses.floor_for_all, losses.right, of_all_gains, (-2.0, -0.2), (0.0, 0.0),
         "An advantage of 2 and a ratio of 1: is there a slope at all?",
         "The dual clip is for negative advantages only.",
         "Right answers teach nothing: the reward stands still, the gradient comes from wrong answers alone.",
@@ -162,21 +168,23 @@ LOSSES = (
     Exhibit(
         "multiplied_mask",
         "One NaN in the padding, and every weight is NaN",
-        "loss", CONTRACT, losses.multiplied_mask, losses.right, with_nan_behind, (1, 1, 0), (math.nan, 1, math.nan),
+        "loss", CONTRACT, losses.multiplied_mask, losses.right, with_nan_behind, (0, 0, 0), (NAN, NAN, 0),
         "Put NaN where the mask is False.",
         "Select with `where` before `exp` and before the sum: NaN times 0 is NaN, in slopes as well.",
         "The loss is NaN at some step, far from the cause.",
         ("https://github.com/OpenRLHF/OpenRLHF/pull/1240", VERL + "pull/6349"),
+        also=((NAN, 0, 0), (0, NAN, 0)),
     ),
     Exhibit(
         "plain_division",
         "A batch in which nothing is left to learn from ends the run",
         "loss", CONTRACT, losses.plain_division, losses.right, of_no_token, (0, 0),
-        (math.nan, 0),
+        (NAN, 0),
         "What if every token is masked?",
         "A denominator of 0 is taken as 1: the loss is 0, and so is its slope.",
         "NaN on the one worker whose part was filtered away.",
         ("https://github.com/NVIDIA-NeMo/RL/issues/158",),
+        also=((NAN, NAN), (0, NAN)),
     ),
     Exhibit(
         "one_for_nothing",
@@ -194,7 +202,7 @@ LOSSES = (
         "The same two tokens, in a batch of width 2 and in one of width 8.",
         "Numerator and denominator use one and the same mask.",
         "The gradient norm falls when one answer rambles, and differs between micro-batches.",
-        (TRL + "pull/6439", "https://github.com/areal-project/AReaL/pull/1346"),
+        (TRL + "pull/6439",),
     ),
     Exhibit(
         "live_advantages",

@@ -165,7 +165,7 @@ MEASURES = (
         "kl", "term(logprobs, ref_logprobs) of samples from the policy -> a term whose mean slope is that of "
         "KL(policy || reference).",
         slope_of_k3, slope_of_k2, expected_slope, (0.1875 * LOG3, -0.1875 * LOG3), (0.25, -0.25),
-        "p = (3/4, 1/4) against a coin: the mean slope can be enumerated.",
+        "p = (3/4, 1/4) against a coin: enumerate the mean *slope*. The probabilities are weights: detach them.",
         "k2 in the loss, or k3 times the ratio, or k1 in the reward. (k3's slope is that of KL(reference || policy).)",
         "The KL that is reported is right. The policy spreads out more than the objective asks for.",
         ("https://github.com/NVIDIA-NeMo/RL/pull/2506", TRL + "issues/4967"),

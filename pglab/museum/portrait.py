@@ -84,7 +84,8 @@ def _bounds(loss):
     if shares and all(abs(share - 1) < NEAR for share in shares):
         return "cispo", below if low else 0.0, above if math.isfinite(high) else math.inf, math.inf
     beyond = math.isfinite(dual) and weight(FAR, -1.0)
-    if any(shares) or beyond or not close(weight(-FAR, 1.0), 1.0):
+    both_ways = slopes(loss, [[0.0]], [1.0])[0, 0] * slopes(loss, [[0.0]], [-1.0])[0, 0] < 0
+    if any(shares) or beyond or not close(weight(-FAR, 1.0), 1.0) or not both_ways:
         return None, low, high, dual  # what should be pulled back is held, or something in between
     held = low > 0 or math.isfinite(high) or math.isfinite(dual)
     return "ppo" if held else "none", low, high, dual
@@ -117,6 +118,8 @@ def _denominator(loss, ratio):
         return found.sum(1) if ratio == "sequence_mean" else found[:, 0]
 
     (alone,), (short, long), (padded, _) = of([1], 1), of([1, 3], 3), of([1, 3], 6)
+    if not close(of([3, 1], 3), [float(long), float(short)]):
+        return None, None  # the order of the rows matters
     shares = [float(x / alone) for x in (short, long, padded)]
     by_row = ratio in ("sequence_mean", "sequence_product")
     for name, wanted in SHARES.items():

@@ -40,7 +40,7 @@ def ask(loss, log_ratio, advantages, mask=None):
         raise NoLoss("the loss has no gradient; it must be computed from logprobs by torch.")
     found = torch.autograd.grad(value.sum(), (new, weights), allow_unused=True)
     slopes = [torch.zeros_like(x) if g is None else g for x, g in zip((new, weights), found, strict=True)]
-    return value.detach().reshape(()), *slopes
+    return value.detach().double().reshape(()), *slopes
 
 
 def slopes(loss, log_ratio, advantages, mask=None):

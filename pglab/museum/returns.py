@@ -148,7 +148,7 @@ RETURNS = (
         "What a tool wrote is judged as if the policy had",
         "returns", f"gae(rewards, values, mask, gamma, lam) -> (T,); {SKIPS}",
         critic_of_noise, critic_of_actions, past_a_tool, (0.43,), (5.800075,),
-        "Put nonsense where the critic judges the tool's tokens.",
+        "Put nonsense where the critic judges the tool's tokens, with a lambda below 1.",
         "The recursion runs over the policy's own tokens alone.",
         "Advantages before a call of a tool are larger and noisier than all others.",
         ("https://github.com/radixark/miles/pull/1827",),
