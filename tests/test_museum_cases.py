@@ -105,3 +105,31 @@ def test_the_notebook_opens_the_case_after_it_was_asked(name):
 def test_every_report_is_linked_in_the_prose(name):
     prose = "\n".join(cell.source for cell in CELLS if cell.cell_type == "markdown")
     assert museum.case(name).threads and all(f"({thread})" in prose for thread in museum.case(name).threads)
+
+
+def test_no_line_on_the_screen_names_a_run_and_its_finding():
+    """The key of the clinic stands in a fold alone."""
+    shown = [
+        line
+        for cell in CELLS
+        for output in cell.get("outputs", ())
+        for text in (output.get("text", ""), output.get("data", {}).get("text/plain", ""))
+        for line in text.splitlines()
+    ]
+    lines = shown + "\n".join(CODE).splitlines()
+    for letter, finding in museum.faults.CLINIC.items():
+        named = re.compile(rf"""(^ *|["']){letter}\b.*\b{finding}\b""")
+        assert not [line for line in lines if named.search(line)]
+    prose = "\n".join(cell.source for cell in CELLS if cell.cell_type == "markdown")
+    assert "wrong_brackets" in prose and "wrong_brackets" not in re.sub(
+        r"<details>.*?</details>", "", prose, flags=re.S
+    )
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_what_opens_a_case_is_folded(name):
+    number = museum.TOUR.index(name) + 1
+    (cell,) = [c for c in CELLS if c.cell_type == "code" and f"opened({number})" in c.source]
+    head = f"<details><summary>Case {number}, opened"
+    assert any(output.get("data", {}).get("text/html", "").startswith(head) for output in cell.outputs)
+    assert not any(museum.case(name).fix in output.get("text", "") for output in cell.outputs)

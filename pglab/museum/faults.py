@@ -4,7 +4,8 @@
     twin = trainer("shift_off_by_one", healthy=True)      the same without the fault
 
 Both are a ``training.Trainer``: iterate over them, and read the panel. ``FAULTS`` says of each fault what
-is wrong, where to look, and the fix; ``CLINIC`` is the key to the recording "clinic".
+is wrong, where to look, and the fix; ``CLINIC`` is the key to the recording "clinic", and ``FINDINGS`` says
+what may be answered there.
 """
 
 from dataclasses import replace
@@ -261,3 +262,12 @@ CLINIC = {
     "G": "rewards_transposed",
     "H": "shift_off_by_one",
 }
+
+# What a reader of the clinic chooses from, each with a sentence. Some fit no run.
+FINDINGS = {name: FAULTS[name].wrong for name in set(CLINIC.values()) - {HEALTHY}} | {
+    HEALTHY: "Nothing is wrong.",
+    "gradient_through_advantage": "The policy's loss moves the critic: its value is not detached.",
+    "sparse_reward": "Only perfect answers are paid, and there is hardly one.",
+    "variance_for_bias": "The weights are rewards less a baseline of -3, in place of the group's own mean.",
+}
+FINDINGS = {name: FINDINGS[name] for name in sorted(FINDINGS)}

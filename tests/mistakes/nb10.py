@@ -2,6 +2,8 @@
 
 import torch
 
+from pglab import losses
+
 RIGHT = {
     "A": "wrong_brackets", "B": "temperature_mismatch", "C": "lax_verifier", "D": "healthy",
     "E": "tiny_eps", "F": "learning_rate_too_high", "G": "rewards_transposed", "H": "shift_off_by_one",
@@ -38,17 +40,28 @@ def grpo(gain=torch.min, detach=True, where=True, sign=-1.0, mean="rows", low=0.
 
 
 MISTAKES = [
-    ("10a", but(A="tiny_eps"), "7 of 8 are right. A is something else. Look at advantage_mean"),
-    ("10a", but(E="wrong_brackets"), "divide one by the other"),
-    ("10a", but(B="shift_off_by_one"), "or a small one"),
-    ("10a", but(B="learning_rate_too_high", F="temperature_mismatch"), "6 of 8 are right. B"),
-    ("10a", but(F="shift_off_by_one"), "really go that far"),
-    ("10a", but(H="temperature_mismatch"), "several nats"),
-    ("10a", but(G="healthy"), "mean grad_noise"),
-    ("10a", but(C="healthy"), "reward and finished together"),
-    ("10a", but(D="sparse_reward"), "could not be so in a run that is right"),
+    ("10a", but(A="tiny_eps"), "7 of 8 are right. Something else: A. A: A tiny eps gives weights"),
+    ("10a", but(E="wrong_brackets"), "divide it by zero_std at some steps"),
+    ("10a", but(E="lax_verifier"), "what do 0.1 and 0.7 make of the same answers"),
+    ("10a", but(B="shift_off_by_one"), "differ by whole nats"),
+    (
+        "10a",
+        but(B="learning_rate_too_high", F="temperature_mismatch"),
+        "6 of 8 are right. Something else: B, F. B",
+    ),
+    ("10a", but(F="shift_off_by_one"), "has hardly moved"),
+    ("10a", but(H="temperature_mismatch"), "a few hundredths"),
+    ("10a", but(H="gradient_through_advantage"), "climb to 2"),
+    ("10a", but(G="healthy"), "fall into other groups"),
+    ("10a", but(G="variance_for_bias"), "advantage_mean would be above 2"),
+    ("10a", but(C="healthy"), "Which of these fails?"),
+    ("10a", but(C="sparse_reward"), "Are they?"),
+    ("10a", but(D="sparse_reward"), "from the *first* step"),
+    ("10a", but(D="rewards_transposed"), "Noise alone is no finding"),
+    ("10a", dict.fromkeys(RIGHT, "healthy"), "1 of 8 are right. Something else: A, B, C, E, F, G, H. A:"),
     ("10a", but(C="lax verifier"), "it must be one of the findings"),
     ("10a", but(C=["lax_verifier"]), "it must be one of the findings"),
+    ("10a", RIGHT | {"I": "healthy"}, "There is no run I"),
     ("10a", [*RIGHT.values()], "A dictionary is asked for"),
     ("10b", lambda rows: True, "rings always"),
     ("10b", lambda rows: False, "never rings"),
@@ -67,6 +80,7 @@ MISTAKES = [
     ("10b", True, "A function is asked for"),
     ("10c", [1.0, 1.0, 1.0], "All equal"),
     ("10c", [2**0.5, 0.0], "*sample* deviation"),
+    ("10c", [0.70710678, -0.70710678], "*sample* deviation"),
     ("10c", [1.0, 0.0, 0.0, 1.0], "always divides by 1"),
     ("10c", [2.01, 0.0], "Nearly"),
     ("10c", [[2.0, 0.0]], "A list of at least two rewards"),
@@ -81,6 +95,7 @@ MISTAKES = [
     ("10d", grpo(mean="constant"), "denominator is not the one"),
     ("10d", grpo(mean="all rows"), "counted among the rows"),
     ("10d", grpo(high=1.28), "The bounds of the ratio"),
+    ("10d", lambda a, b, c, d: losses.policy_loss(a, b, c, d, clip=(0.2, 0.2)), "Write it out"),
     ("10d", lambda a, b, c, d: 1.0, "must return one number, a torch tensor"),
     ("10d", 3.0, "A function is asked for"),
 ]
