@@ -36,6 +36,14 @@ SETTINGS = {
         {"ratio": "none", "clip": None, "variant": "cispo"},
         "ratio is 'none', with clip None, dual_clip None and variant cispo; it must be without: clip=None, dual",
     ),
+    "a critic with one ratio for a completion": (
+        {"weight": "critic", "ratio": "sequence_product"},
+        "ratio is 'sequence_product'; it must be 'token' or 'none' with a critic, which judges every token.",
+    ),
+    "a critic with the root of that ratio": (
+        {"weight": "critic", "ratio": "sequence_mean"},
+        "ratio is 'sequence_mean'; it must be 'token' or 'none' with a critic, which judges every token.",
+    ),
     "variant": ({"variant": "gspo"}, "variant is 'gspo'; it must be one of ppo, cispo."),
     "aggregation": (
         {"aggregation": "mean"},
@@ -79,7 +87,9 @@ SETTINGS = {
     "overlong, reversed": ({"overlong": (4, 0)}, "hard is 0.0; it must be larger than soft, which is 4.0."),
     "overlong, equal": ({"overlong": (4, 4)}, "hard is 4.0; it must be larger than soft, which is 4.0."),
     "overlong below 0": ({"overlong": (-1, 4)}, "soft is -1.0; it must be one finite number, at least 0."),
-    "overlong without end": ({"overlong": (0, math.inf)}, "hard is inf; it must be one finite number."),
+    "overlong, half of it": ({"overlong": (None, 4)}, "overlong[0] is None; it must be one finite number."),
+    "overlong, words in it": ({"overlong": (0, "4")}, "overlong[1] is '4'; it must be one finite number."),
+    "overlong without end": ({"overlong": (0, math.inf)}, "overlong[1] is inf; it must be one finite number."),
 }  # fmt: skip
 
 
@@ -90,10 +100,22 @@ def test_settings_are_refused_when_they_are_made(name):
     refusals.check(lambda: named(one(), **changes), message)
 
 
+@pytest.mark.parametrize("field", ["name", "source"])
+def test_name_and_source_are_texts(field):
+    for value in ("", " ", 3, None, ["grpo"]):
+        check = f"{field} is {value!r}; it must be text, and not empty."
+        refusals.check(lambda v=value: named("grpo", **{field: v}), check)
+        refusals.check(lambda v=value: Algorithm(**{"name": "mine", "source": "here", field: v}), check)
+
+
 ROW, MASK = torch.zeros(2, 3), torch.tensor([[True, True, True], [True, False, False]])
 REWARDS = np.array([[0.0, 1.0, np.nan]])
 CALLS = {
     "an unknown name": (lambda: named("grop"), f"algorithm is 'grop'; it must be one of {NAMES}"),
+    "a library's name, cut short": (
+        lambda: named("trl"),
+        f"algorithm is 'trl'; it must be one of {NAMES} Or what a library runs: TRL GRPO, TRL RLOO, verl, verl GRPO,",
+    ),
     "a list": (lambda: named(["grpo"]), f"algorithm is ['grpo']; it must be one of {NAMES}"),
     "nothing": (lambda: named(None), f"algorithm is None; it must be one of {NAMES}"),
     "an unknown setting": (
@@ -158,6 +180,8 @@ def test_bad_input_is_refused(name):
 
 
 def test_what_is_taken():
+    for weight in ("critic", "grpo"):  # a token's ratio, or none, will do for both
+        assert one(weight=weight, ratio="none", clip=None).by_token and one(weight=weight).by_token
     assert one(clip=[0.1, None]).clip == (0.1, None) and one(overlong=[0, 3]).overlong == (0, 3)
     assert one(clip=None).clip is None and one(clip=(1.5, 0)).clip == (1.5, 0)
     assert one(norm=np.float64(2), value_clip=1e-9, kl=0, lam=0, rounds=2.0).rounds == 2

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pglab import advantages, algorithms
-from pglab.algorithms import ALGORITHMS, Algorithm, differences, named
+from pglab.algorithms import ALGORITHMS, LIBRARIES, Algorithm, differences, named, table
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -177,6 +177,35 @@ def test_settings_are_stored_as_plain_numbers():
     with pytest.raises(AttributeError):
         one.kl = 1.0
 
+    whole, true = one_of_each(1, 1), one_of_each(True, True)
+    assert whole == true and json.dumps(whole.as_dict()) == json.dumps(true.as_dict())
+    assert type(true.ddof) is int and whole.whiten is True and one_of_each(0.0, np.bool_(0)).whiten is False
+
+
+def one_of_each(ddof, whiten):
+    return Algorithm("mine", "here", ddof=ddof, whiten=whiten)
+
+
+# ---- What libraries run
+
+
+def test_a_library_stands_for_its_algorithm():
+    assert not set(LIBRARIES) & set(ALGORITHMS)  # or a name would not say which
+    for name, library in LIBRARIES.items():
+        assert named(name) is not None and named(name) == named(library) == library.algorithm
+        assert named(library, kl=0.5) == named(library.algorithm, kl=0.5)
+        assert differences(name, library) == {} == differences(library, library.algorithm.as_dict())
+        assert table([name]) == table([library]) == table([library.algorithm])
+    assert differences("slime", "grpo") == {"eps": (1e-6, 1e-4)}
+
+
+def test_registries_are_read_only():
+    for registry in (ALGORITHMS, LIBRARIES):
+        with pytest.raises(TypeError):
+            registry["mine"] = None
+        with pytest.raises(AttributeError):
+            registry.clear()
+
 
 # ---- Differences
 
@@ -207,3 +236,16 @@ def test_a_field_that_an_older_card_lacks_is_none_there():
     card = ALGORITHMS["grpo"].as_dict()
     del card["overlong"], card["lam"]
     assert differences("grpo", card) == {"lam": (1.0, None)}
+    assert differences(card, "grpo") == {"lam": (None, 1.0)}
+
+
+def test_differences_look_at_the_fields_of_both():
+    grpo = ALGORITHMS["grpo"].as_dict()
+    about = {field: v for field, v in grpo.items() if v is not None and field not in ("name", "source")}
+    clip = {"clip": (0.2, 0.2)}
+    assert differences({}, "grpo") == {field: (None, v) for field, v in (about | clip).items()}
+    assert differences("grpo", {}) == {field: (v, None) for field, v in (about | clip).items()}
+    assert list(differences({}, "grpo")) == list(about) and differences({}, {}) == {}
+    newer = {"tau": 0.5} | dict(reversed(grpo.items())) | {"kl": 0.5, "eps": 0.5}
+    assert list(differences(newer, "grpo")) == ["eps", "kl", "tau"]
+    assert differences("grpo", newer)["tau"] == (None, 0.5)

@@ -68,6 +68,7 @@ def test_every_library_has_a_row_with_its_version_and_the_lines_it_was_read_from
             and library.version in library.algorithm.source
         )
         assert re.search(r"\.(py|yaml)[: ]", library.source) and len(library.note) > 40
+        assert not re.search(r"[*_`]", library.note.replace("loss_type", ""))  # it is shown as it is
         algorithms.Algorithm(**library.algorithm.as_dict())
         with pytest.raises(AttributeError):
             library.note = ""

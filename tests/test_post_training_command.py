@@ -198,6 +198,7 @@ def test_every_algorithm_has_a_command_with_help(capsys, name):
         "--start",
         "--reward",
         "--kl",
+        "--set",
     ]
     assert all(f" {option} " in said or f"[{option}" in said for option in options + more)
     with pytest.raises(SystemExit):
@@ -225,7 +226,7 @@ def test_every_algorithm_has_a_command_with_help(capsys, name):
         (["--task", "addition", "--evaluate", "-3"], "--evaluate is -3; it must be at least 2 prompts, or 0 for none."),
         (["--task", "addition", "--threads", "0"], "threads is 0; it must be a whole number, at least 1."),
         (["--task", "addition", "--device", "tpu"], "device is 'tpu'; it must be one of auto, cpu, cuda, mps"),
-        (["--task", "addition", "--out", "a.bin"], "path is 'a.bin'; it must end in .safetensors."),
+        (["--task", "addition", "--out", "a.bin"], "--out is 'a.bin'; it must end in .safetensors."),
         (["--task", "addition", "--start", "nowhere", "--out", "a.safetensors"], "There is no nowhere.json in"),
         ([], "the following arguments are required: --task"),
     ],

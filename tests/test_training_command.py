@@ -127,7 +127,7 @@ def test_help_names_every_task_and_option(capsys):
         (["--task", "addition", "--seed", "-1"], "seed is -1"),
         (["--task", "addition", "--threads", "0"], "threads is 0"),
         (["--task", "addition", "--steps", "9"], "Other examples or steps make another checkpoint; say with --out"),
-        (["--task", "addition", "--out", "a.bin"], "path is 'a.bin'; it must end in .safetensors."),
+        (["--task", "addition", "--out", "a.bin"], "--out is 'a.bin'; it must end in .safetensors."),
         (["--all", "--out", "a.safetensors"], "--out names one file and --all makes several"),
         (["--all", "--task", "addition"], "argument --task: not allowed with argument --all"),
         ([], "one of the arguments --task --all is required"),

@@ -257,8 +257,10 @@ PARTS = {
     "dapo": "all four of these",
     "dr_grpo": "no deviation, a constant denominator",
     "gspo": "one ratio for an answer, clip 0.0003 and 0.0004",
-    "cispo": "the weight is clipped, and no token's gradient is taken away",
+    "cispo": "the weight is clipped, and no token's gradient is taken away; one mean over all tokens",
+    "cispo_alone": "GRPO with this weight and nothing else changed",
 }
+CISPO_ALONE = named("grpo", variant="cispo", clip=(None, 0.28))
 PLACES = (0, 1, 2, 3, 4, 6, 8, 10, 15, 20, 30, 40)  # steps at which it is looked at, close at first
 
 
@@ -271,7 +273,8 @@ def variants():
     found = {}
     for task, (changes, reward) in plans.items():
         for name, says in PARTS.items():
-            settings = plan(task, named(name), **changes)
+            algorithm = CISPO_ALONE if name == "cispo_alone" else named(name)
+            settings = replace(plan(task, **changes), algorithm=algorithm)  # the same room for all
             at = tuple(step * settings.prompts * settings.group_size for step in PLACES)
             found[f"{task} {name}"] = Variant(says, settings, at, reward)
     return found
@@ -368,6 +371,7 @@ EXPERIMENTS = {
         "GRPO, DAPO's four parts, each alone and together, and others: addition with 16 updates on a batch, running "
         "sums paid by a verifier with a hole. A step of dynamic sampling may pass a point by up to 767 samples",
         variants(),
+        seeds=tuple(range(10)),
         measured=("pass_at_1", "pass_at_1_error", "paid", "entropy", "zero_std", "length"),
         seen=("grad_norm", "clip_fraction", "finished", "drawn_a_step"),
         prompts=256,

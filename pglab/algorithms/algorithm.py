@@ -47,7 +47,7 @@ class Algorithm:
         from which it pays 1: see ``tasks.overlong_penalty``; None for no penalty.
 
     Raises:
-      ValueError: unknown names, numbers outside their ends.
+      ValueError: unknown names, numbers outside their ends, a critic with one ratio for a completion.
     """
 
     name: str
@@ -73,6 +73,9 @@ class Algorithm:
     overlong: tuple | None = None
 
     def __post_init__(self):
+        for name in ("name", "source"):
+            if not isinstance(getattr(self, name), str) or not getattr(self, name).strip():
+                raise ValueError(f"{name} is {getattr(self, name)!r}; it must be text, and not empty.")
         for name, options in (
             ("weight", WEIGHTS), ("ratio", RATIOS), ("variant", ("ppo", "cispo")),
             ("aggregation", losses.MODES), ("kl_kind", kl.KINDS), ("kl_where", PLACES), ("ddof", (0, 1)),
@@ -85,6 +88,7 @@ class Algorithm:
             baseline=_checks.number("baseline", self.baseline),
             lam=_checks.number("lam", self.lam, low=0, high=1),
             rounds=_checks.whole("rounds", self.rounds, low=1),
+            **{"ddof": int(self.ddof), "whiten": bool(self.whiten)},  # 1 is True, and True is 1
             **{n: _checks.number(n, getattr(self, n), low=0) for n in ("eps", "kl", "value_weight")},
             **{n: tuple(pair) if isinstance(pair, list) else pair for n, pair in pairs.items()},  # from JSON
         )
@@ -97,6 +101,10 @@ class Algorithm:
             raise ValueError(
                 f"ratio is 'none', with clip {self.clip}, dual_clip {self.dual_clip} and variant {self.variant}; "
                 "it must be without: clip=None, dual_clip=None, variant='ppo'."
+            )
+        if self.weight == "critic" and not self.by_token:
+            raise ValueError(
+                f"ratio is {self.ratio!r}; it must be 'token' or 'none' with a critic, which judges every token."
             )
         # What is left is checked by a penalty of nothing, and by a loss of nothing.
         self.penalties([], 0)
@@ -287,5 +295,5 @@ class Algorithm:
         """
         if self.overlong is None:
             return np.zeros(len(lengths))
-        soft, hard = (enough + more for more in self.overlong)
+        soft, hard = (enough + _checks.number(f"overlong[{i}]", n) for i, n in enumerate(self.overlong))
         return overlong_penalty(np.asarray(lengths), soft, hard)

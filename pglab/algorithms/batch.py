@@ -1,23 +1,29 @@
 """One small batch that any algorithm can be computed on, and what it then does."""
 
+import math
 from typing import NamedTuple
 
 import torch
 
-from pglab import diagnostics
+from pglab import _arrays, diagnostics
 from pglab._masked import where
 from pglab.algorithms.registry import named
 
 
 class Batch(NamedTuple):
-    """P prompts with G completions each: N = P G rows of T tokens, row i G + j number j of prompt i."""
+    """P prompts with G completions each: N = P G rows of T tokens, row i G + j number j of prompt i.
 
-    rewards: torch.Tensor  # (P, G), NaN for a completion that could not be scored
+    Torch tensors, NumPy arrays or nested lists.
+    """
+
+    rewards: torch.Tensor  # (P, G), NaN for a completion that could not be scored; booleans will do
     logprobs: torch.Tensor  # (N, T) of the sampled tokens under the policy that learns, in nats
-    old_logprobs: torch.Tensor  # (N, T) under the policy that sampled
-    ref_logprobs: torch.Tensor  # (N, T) under the model before training
+    old_logprobs: torch.Tensor | None  # (N, T) under the policy that sampled; None if that is the same one
+    ref_logprobs: torch.Tensor | None  # (N, T) under the model before training; None where no KL is asked for
     mask: torch.Tensor  # (N, T) booleans, True for a token of the completion; T is the longest allowed
-    values: torch.Tensor  # (N, T) a critic's value of the beginning before each token
+    values: (
+        torch.Tensor | None
+    )  # (N, T) a critic's value of the beginning before each token; None without one
 
 
 class Outcome(NamedTuple):
@@ -69,28 +75,33 @@ def on_batch(algorithm, batch):
     longest that is allowed is the batch's width. A critic adds its own loss in training; here it judges.
 
     Args:
-      algorithm: a name of ``ALGORITHMS``, or an Algorithm.
+      algorithm: whatever ``named`` takes: a name, an Algorithm, a Library.
       batch: Batch.
 
     Returns:
-      Outcome, in the precision of the batch.
+      Outcome, torch tensors in the precision of the batch.
 
     Raises:
-      ValueError: as ``Algorithm.advantages`` and ``Algorithm.loss``; what is no Batch.
+      ValueError: as ``Algorithm.advantages`` and ``Algorithm.loss``; what is no Batch, columns of another
+        shape, log-probabilities that are not finite or above 0, an outcome that is not finite.
 
     Source: that of the algorithm.
     """
     algorithm = named(algorithm)
     if not isinstance(batch, Batch):
         raise ValueError(f"batch is a {type(batch).__name__}; it must be a Batch, such as shared_batch().")
+    batch = _read(algorithm, batch)
     scored, mask = ~batch.rewards.isnan(), batch.mask
     if algorithm.rounds > 1:
         kept = ~torch.as_tensor(diagnostics.zero_std_groups(batch.rewards, scored))
         mask = mask & kept.repeat_interleave(batch.rewards.shape[1])[:, None]
     weights = _weights(algorithm, batch, scored, mask)
-    new = batch.logprobs.detach().clone().requires_grad_()
+    _finite(algorithm, "an advantage", weights, batch, weights)
+    new = batch.logprobs.clone().requires_grad_()
     loss = algorithm.loss(new, batch.old_logprobs, weights, mask, batch.ref_logprobs)
+    _finite(algorithm, "a loss", loss.detach(), batch, weights)
     loss.backward()
+    _finite(algorithm, "a gradient", new.grad, batch, weights)
     return Outcome(weights, loss.detach(), new.grad)
 
 
@@ -104,6 +115,99 @@ def _weights(algorithm, batch, scored, mask):
         )[0]
     charged = batch.rewards - costs.sum(1).reshape(batch.rewards.shape)
     return algorithm.advantages(charged, scored).reshape(-1, 1).where(mask, 0.0)
+
+
+def _finite(algorithm, what, found, batch, weights):
+    """Refuses what overflowed, with the numbers that may have done it."""
+    bad = ~found.isfinite()
+    if not bool(bad.any()):
+        return
+    moved = (batch.logprobs - batch.old_logprobs).where(batch.mask, 0.0)
+    words, log_ratio = "of a token", moved
+    if algorithm.ratio == "sequence_product":
+        words, log_ratio = "of a completion", moved.sum(1)
+    kl = " So can its KL." if algorithm.kl else ""
+    raise ValueError(
+        f"{algorithm.name} gives {what} of {float(found[bad][0]):g}; it must be finite. The largest log-ratio "
+        f"{words} is {float(log_ratio.max()):g}, the largest reward {_largest(batch.rewards):g}, the largest "
+        f"advantage {_largest(weights):g}, and {str(found.dtype)[6:]} ends at {torch.finfo(found.dtype).max:.2g}: "
+        f"exp(log-ratio) overflows where no clip holds it, and so do sums of large advantages.{kl}"
+    )
+
+
+def _largest(values):
+    return float(values.nan_to_num(0.0, math.inf, -math.inf).abs().max())
+
+
+ROUNDING = 1e-5  # of a log-probability near 0, in float32
+
+
+def _read(algorithm, batch):
+    """The batch as constants in torch, every column of its shape."""
+    wanted = "log-probabilities of shape (N, T), a row for each completion, T at least 1"
+    new = _arrays.floating("logprobs", batch.logprobs, wanted)
+    new = new.detach() if isinstance(new, torch.Tensor) else torch.tensor(new.copy())
+    if new.ndim != 2 or new.shape[1] == 0:
+        raise ValueError(f"logprobs has shape {tuple(new.shape)}; it must be {wanted}.")
+    _nothing_missing(algorithm, batch, tuple(new.shape))
+    mask = _arrays.boolean("mask", batch.mask, new)
+    columns = {"logprobs": new}
+    for name in ("old_logprobs", "ref_logprobs", "values"):
+        wanted = f"numbers of shape {tuple(new.shape)}, as logprobs"
+        columns[name] = _column(name, getattr(batch, name), new, wanted)
+    if columns["old_logprobs"] is None:
+        columns["old_logprobs"] = new
+    for name in ("logprobs", "old_logprobs", "ref_logprobs"):
+        _log_probabilities(name, columns[name], mask)
+    return Batch(_rewards(batch.rewards, new), mask=mask, **columns)
+
+
+def _nothing_missing(algorithm, batch, shape):
+    if batch.mask is None:
+        raise ValueError(f"mask is None; it must be booleans of shape {shape}, True for a token.")
+    asked = (
+        ("ref_logprobs", algorithm.kl > 0, f"has a KL of {algorithm.kl:g} in its {algorithm.kl_where}"),
+        ("values", algorithm.weight == "critic", "has a critic"),
+    )
+    for name, needed, why in asked:
+        if needed and getattr(batch, name) is None:
+            raise ValueError(f"{name} is None; it must be numbers of shape {shape}: {algorithm.name} {why}.")
+
+
+def _rewards(rewards, new):
+    wanted = f"numbers of shape (P, G), a row for each prompt, P G = {len(new)}, the rows of logprobs"
+    if rewards is None:
+        raise ValueError(f"rewards is None; it must be {wanted}.")
+    found = _column("rewards", rewards, new, wanted, same=False)
+    if found.ndim != 2 or found.numel() != len(new):
+        raise ValueError(f"rewards has shape {tuple(found.shape)}; it must be {wanted}.")
+    if bool(found.isinf().any()):
+        raise ValueError(
+            f"rewards holds infinity; it must be finite {wanted}; or NaN for what was not scored."
+        )
+    return found
+
+
+def _column(name, value, new, wanted, same=True):
+    """A constant tensor where ``new`` lies; lists, NumPy arrays and whole numbers take its precision."""
+    if value is None:
+        return None
+    whole = isinstance(value, torch.Tensor) and not value.is_floating_point()
+    found = _arrays.like(name, value, new, wanted).detach()
+    if same and found.shape != new.shape:
+        raise ValueError(f"{name} has shape {tuple(found.shape)}; it must be {wanted}.")
+    return found.to(new.dtype) if whole else found
+
+
+def _log_probabilities(name, value, mask):
+    """Refuses NaN, infinity, and what is above 0: perhaps a logit, or a log-probability without its sign."""
+    if value is None or not bool((bad := mask & ~(value.isfinite() & (value <= ROUNDING))).any()):
+        return
+    row, token = bad.nonzero()[0].tolist()
+    raise ValueError(
+        f"{name}[{row}, {token}] is {float(value[row, token]):g}, where the mask is True; it must be the "
+        "logarithm of a probability, finite and at most 0."
+    )
 
 
 def at_the_end(rewards, mask):

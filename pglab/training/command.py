@@ -1,12 +1,14 @@
 """The command line:  python -m pglab.training pretrain --task addition,  or  grpo --task addition."""
 
 import argparse
+import difflib
 import sys
 from pathlib import Path
 
 from pglab import _checks, algorithms, lm, tasks
 from pglab.training import state
 from pglab.training.evaluation import PROMPTS
+from pglab.training.fields import FIELDS, chosen, shown
 from pglab.training.plans import POST_TRAINED, REWARDS, plan
 from pglab.training.post_training import post_train
 from pglab.training.pretraining import Interrupted, pretrain
@@ -22,7 +24,12 @@ def main(arguments=None):
     Returns:
       The exit code: 0; 1 if something could not be written; 2 for a bad choice; 130 after Ctrl-C.
     """
-    options = parser().parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    top = parser()
+    check_command(top, words)
+    options, rest = top.parse_known_args(words)
+    if rest:
+        options.parser.error(unrecognized(options, rest))
     try:
         return options.run(options)
     except ValueError as error:
@@ -40,6 +47,24 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message):
         self.exit(2, f"{message} ({self.prog} --help lists the options)\n")
+
+
+def check_command(top, words):
+    """Ends with a bad choice if the first word is no command, and says which one is near."""
+    commands = ["pretrain", *algorithms.ALGORITHMS]
+    if not words or words[0].startswith("-") or words[0] in commands:
+        return
+    near = difflib.get_close_matches(words[0].lower(), commands, n=1)
+    meant = f"; did you mean {near[0]}?" if near else "."
+    top.error(f"invalid choice: {words[0]!r}{meant} The commands are {', '.join(commands)}")
+
+
+def unrecognized(options, rest):
+    """What is said of words that a command does not know; a field of its algorithm has a way in."""
+    field = rest[0].lstrip("-").partition("=")[0].replace("-", "_")
+    way = f"; {field} is a field of the algorithm: --set {field}=VALUE"
+    known = rest[0].startswith("--") and field in FIELDS and options.run is run_algorithm
+    return f"unrecognized arguments: {' '.join(rest)}{way if known else ''}"
 
 
 def parser():
@@ -75,13 +100,14 @@ def add_pretrain(commands):
     this.add_argument(
         "--prompts", metavar="N", type=int, default=PROMPTS, help=f"of the evaluation (default: {PROMPTS})"
     )
-    this.set_defaults(run=run_pretrain)
+    this.set_defaults(run=run_pretrain, parser=this)
 
 
 def run_pretrain(options):
     """The command ``pretrain``."""
     if options.all and options.out:
         raise ValueError("--out names one file and --all makes several; give one of the two.")
+    check_ending(options.out)
     names = list(PRETRAINED) if options.all else [options.task]
     device = lm.choose_device(options.device)
     plan = [
@@ -138,7 +164,15 @@ def add_algorithm(commands, name):
         settings.add_argument(f"--{option}", metavar="X" if kind is float else "N", type=kind, help=what)
     settings.add_argument("--reward", metavar="NAME", help=f"{', '.join(REWARDS)} (default: outcome)")
     settings.add_argument("--kl", metavar="X", type=float, help="what a KL to the checkpoint costs")
-    this.set_defaults(run=run_algorithm, algorithm=name)
+    has = " ".join(
+        f"{field}={shown(getattr(algorithms.ALGORITHMS[name], field))}" for field in list(FIELDS)[2:]
+    )
+    settings.add_argument(
+        "--set", metavar="FIELD=VALUE", action="append", default=[],
+        help="another field of the algorithm, such as clip=0.2,0.28, clip=none or aggregation=token_mean; may be "
+        f"given more than once. {name} has {has}",
+    )  # fmt: skip
+    this.set_defaults(run=run_algorithm, algorithm=name, parser=this)
 
 
 OPTIONS = (
@@ -153,7 +187,7 @@ OPTIONS = (
     ("warmup", int, "steps on which the learning rate rises"),
     ("cool-down", float, "share of the steps, at the end, on which it falls to 0"),
     ("grad-clip", float, "the longest a gradient may be, 0 for any length"),
-    ("room", int, "tokens beyond the longest right answer"),
+    ("room", int, "tokens beyond the longest right answer (default: 0, or what a penalty for length needs)"),
 )
 
 
@@ -171,12 +205,23 @@ def run_algorithm(options):
     """The command of one algorithm."""
     names = ["start", "reward", *(option.replace("-", "_") for option, _, _ in OPTIONS)]
     changes = {name: value for name in names if (value := getattr(options, name)) is not None}
-    algorithm = algorithms.named(options.algorithm, **({} if options.kl is None else {"kl": options.kl}))
+    fields_of_it = chosen(options.set)
+    if options.kl is not None and fields_of_it.setdefault("kl", options.kl) != options.kl:
+        raise ValueError(
+            f"--kl is {options.kl:g} and --set says kl={fields_of_it['kl']:g}; give one of the two."
+        )
+    algorithm = algorithms.named(options.algorithm, **fields_of_it)
     settings = plan(options.task, algorithm, **changes)
     if options.evaluate and _checks.whole("evaluate", options.evaluate) < 2:
         raise ValueError(f"--evaluate is {options.evaluate}; it must be at least 2 prompts, or 0 for none.")
     seed = f"_seed{settings.seed}" if settings.seed else ""
-    path = Path(options.out or f"runs/{settings.task}_{algorithm.name}{seed}.safetensors")
+    path = Path("runs") / f"{settings.task}_{algorithm.name}{seed}.safetensors"
+    if options.out is not None:
+        path = check_ending(options.out)
+    elif path.parent != Path("runs"):
+        raise ValueError(
+            f"name is {algorithm.name!r}, which names no file; say with --out where the weights go."
+        )
     if options.fresh:
         state.forget(state.place(path))
     else:
@@ -186,12 +231,25 @@ def run_algorithm(options):
     card, last = made.card, made.rows[-1]
     print(f"{card['completions']:,} completions, {card['seconds']:.1f} s of training on {card['device']}.")
     print(f"Reward of the last batch {last['reward']:.3f}, of the first {made.rows[0]['reward']:.3f}.")
+    if (
+        algorithm.overlong
+        and settings.reward == "outcome"
+        and all(r["reward"] >= r["right"] for r in made.rows)
+    ):
+        print("No completion was long enough to pay for it: the penalty for length has changed no reward.")
     if made.scores is not None:
         warm = "" if settings.temperature == 1 else " Scores are those at temperature 1."
         print(f"{made.scores.words()}; greedy {made.scores.greedy:.3f}.{warm}")
     names = ", ".join(path.with_suffix(end).name for end in (".json", ".jsonl"))
     print(f"The weights are in {path}; the card and the curve beside them: {names}.", flush=True)
     return 0
+
+
+def check_ending(out):
+    """The path of --out, refused before anything starts if weights cannot have it; None if none is given."""
+    if out is not None and Path(out).suffix != ".safetensors":
+        raise ValueError(f"--out is {out!r}; it must end in .safetensors.")
+    return out and Path(out)
 
 
 def spare(path, settings):

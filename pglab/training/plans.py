@@ -1,5 +1,6 @@
 """Settings of post-training, frozen, and the ones that work for each checkpoint in ``data/``."""
 
+import math
 from dataclasses import dataclass, fields, replace
 
 from pglab import _checks, algorithms, lm, tasks
@@ -31,7 +32,8 @@ class PostTraining:
       temperature: of the policy that is sampled from and trained.
       reward: "outcome", whether the whole answer is right; "process", how many of its steps are, as one
         number for all tokens; "steps", the same number, each token paid for its own step.
-      room: tokens that a completion may have beyond the longest right answer.
+      room: tokens that a completion may have beyond the longest right answer. A penalty for length
+        (``overlong``) acts on these alone: with 0 it is idle. ``plan`` gives it room.
 
     Raises:
       ValueError: unknown names, numbers outside their ends, a group that is too small for the
@@ -138,7 +140,7 @@ def _differences(mine, other):
             if value["name"] != there.get("name"):
                 yield f"name {there.get('name')}, not {value['name']}"
             for field in algorithms.differences(value, there):
-                yield f"{field} {there.get(field)}, not {value[field]}"
+                yield f"{field} {there.get(field)}, not {value.get(field)}"
         elif value != there:
             yield f"{name} {there!r}, not {value!r}" if name == "start" else f"{name} {there}, not {value}"
 
@@ -161,10 +163,12 @@ def plan(task, algorithm="grpo", **changes):
       changes: what is different, such as seed=3 or learning_rate=3e-4.
 
     Returns:
-      PostTraining.
+      PostTraining. If the algorithm has a penalty for length (``overlong``), room for the longest
+      completion that it tells apart, unless another room is given.
 
     Raises:
-      ValueError: unknown names, numbers that ``PostTraining`` refuses.
+      ValueError: unknown names, numbers that ``PostTraining`` refuses, a room in which a penalty for
+        length cannot act.
     """
     settings = POST_TRAINED[_checks.one_of("task", task, list(POST_TRAINED))]
     names = [field.name for field in fields(settings)]
@@ -175,7 +179,19 @@ def plan(task, algorithm="grpo", **changes):
         )
     if unknown:
         raise ValueError(f"there is no setting {unknown[0]}; there are {', '.join(names)}.")
-    return replace(settings, algorithm=algorithm, **changes)
+    made = replace(settings, algorithm=algorithm, **changes)
+    if made.algorithm.overlong is None:
+        return made
+    soft, hard = made.algorithm.overlong
+    if "room" not in changes:
+        return replace(made, room=math.ceil(hard))
+    if made.room <= soft:
+        raise ValueError(
+            f"room is {made.room}; it must be at least {math.floor(soft) + 1} for {made.algorithm.name}: its penalty "
+            f"acts on completions of more than {soft:g} tokens too many, and there can be none. Leave room out for "
+            f"{math.ceil(hard)}, or take the penalty away, overlong=None."
+        )
+    return made
 
 
 def start_of(settings):
