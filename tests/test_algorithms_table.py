@@ -56,7 +56,7 @@ SAID = {
         "(r - mean) / (std + 1e-4)",
         "completion, to the power 1/length",
         "ratio in [0.9997, 1.0004]",
-        "completions",
+        "its completion's tokens, then completions",
         "at least 2 completions a prompt",
     ),
     "cispo": (
@@ -107,6 +107,10 @@ def test_the_registry_in_words():
         ({"aggregation": "sequence_mean", "norm": 4}, "denominator", "its completion's tokens, then 4"),
         ({"aggregation": "token_mean", "norm": 4}, "denominator", "4"),
         ({"aggregation": "token_mean", "ratio": "sequence_product"}, "denominator", "completions"),
+        ({"aggregation": "token_mean", "ratio": "sequence_mean"}, "denominator",
+         "its completion's tokens, then completions"),
+        ({"aggregation": "sum", "ratio": "sequence_mean"}, "denominator", "its completion's tokens"),
+        ({"aggregation": "sum", "ratio": "sequence_mean", "norm": 4}, "denominator", "its completion's tokens, then 4"),
     ],
 )  # fmt: skip
 def test_every_setting_has_its_words(changes, cell, words):
@@ -131,6 +135,7 @@ def test_names_that_are_taken():
     assert table(["grpo", named("grpo", kl=0.1), LIBRARIES["verl"].algorithm])[2].name == "verl"
     assert table([]) == []
     check(lambda: table("grpo"), "names is 'grpo'; it must be a list of names, such as ['grpo'].")
+    check(lambda: table(3), "names is 3; it must be a list of names, such as ['grpo', 'rloo'].")
     check(lambda: table(["grop"]), "algorithm is 'grop'; it must be one of vanilla, reinforce, batch_mean")
 
 

@@ -29,6 +29,10 @@ def marks(panel, kind):
     return [mark for mark in panel.marks if isinstance(mark, kind)]
 
 
+def path_start():
+    return [math.log(0.3 / 0.7)] * 2
+
+
 def climbed(sign, pull, steps, longest):
     """The probabilities of the lengths after ascent on E[score / L], as a bandit whose actions are lengths."""
     z, taken = math.log(0.3 / 0.7), np.arange(2, longest + 1)
@@ -71,7 +75,11 @@ def test_the_story_at_the_start():
     lab = length_lab()
     assert lab.text == describe(at())
     assert "right answers 2.00 tokens, wrong ones 5.99 (start 3.77)" in lab.picture.caption
-    assert "at the start: 0.0262." in lab.picture.caption
+    assert "at the start: right answers +0.0185, wrong ones -0.0185." in lab.picture.caption
+    lab.move(chance_right=0.1)  # the few together are pushed as hard as the many together
+    few, many = lengths.expected_gradient(path_start(), 0.1, 8, advantages.dr_grpo, "sequence_mean")
+    assert few == pytest.approx(-many) and f"right answers {few:+.4f}" in lab.picture.caption
+    lab.move(chance_right=0.5)
     for words in ("constant", "sum"):
         lab.move(denominator=words)
         assert "right answers 3.77 tokens, wrong ones 3.77" in lab.picture.caption

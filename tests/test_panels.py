@@ -28,6 +28,18 @@ def test_trails_name_each_curve_where_it_ends():
     assert (panel.x.label, panel.y.label) == ("a", "b")
 
 
+def test_a_strip_has_a_sorted_column_of_dots_for_each_name():
+    panel = figures.strip("t", {"gspo": [0.9, 0.1, 0.5], "other": [0.3]}, 0, 1, 500, y_label="share")
+    first, second = panel.marks
+    assert first.y.tolist() == [0.1, 0.5, 0.9] and first.x == pytest.approx([-0.3, 0, 0.3])
+    assert (second.x.tolist(), second.y.tolist()) == ([1.0], [0.3])
+    assert first.colour == COLOURS["gspo"] and [word for _, word in panel.x.ticks] == [NAMES["gspo"], "other"]
+    assert (panel.y.label, panel.y.low, panel.y.high, panel.width) == ("share", 0, 1, 500)
+    for groups, words in (({}, "groups is empty"), ({"a": [[1.0]]}, "shape"), ({"a": "b"}, "group 'a'")):
+        with pytest.raises(ValueError, match=words):
+            figures.strip("t", groups)
+
+
 def test_runs_have_one_colour_and_one_word_for_each_name():
     panel = figures.runs("t", {"dead": [[1, 2, 3], [3, 2, 1]], "other": [[0, 0, 0]]}, "updates", -1, 4)
     assert [line.label for line in panel.marks] == ["dead", "", "other"]

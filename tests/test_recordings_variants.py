@@ -33,7 +33,7 @@ def test_on_addition_a_penalty_for_length_is_nothing_at_all(read):
 def test_on_addition_a_token_mean_is_the_mean_of_answers_at_first(read):
     # Then a few answers of another length, and rounding, part them.
     pair = [read(f"addition {variant}", "pass_at_1") for variant in ("grpo", "grpo_token_mean")]
-    assert abs(pair[0][:, :4] - pair[1][:, :4]).max() < 0.005
+    assert (abs(pair[0][:, :4] - pair[1][:, :4]).max(1) < 0.005).sum() >= 8
     assert abs(last(read, "addition grpo").mean() - last(read, "addition grpo_token_mean").mean()) < 0.06
 
 
@@ -45,53 +45,49 @@ def test_a_higher_clip_holds_fewer_tokens(read):
     assert (pair[1] < pair[0]).all()
 
 
-def test_dynamic_sampling_is_slower_at_first_and_ahead_where_most_groups_are_alike(read):
-    assert to(read, "addition grpo_dynamic", 0.5).min() > to(read, "addition grpo", 0.5).max()
-    assert last(read, "addition grpo_dynamic").mean() > last(read, "addition grpo").mean()
-    assert last(read, "addition grpo_dynamic").min() > last(read, "addition grpo").min() + 0.05
-    assert (to(read, "addition grpo_dynamic", 0.9) < 9_000).all() and np.isinf(
-        to(read, "addition grpo", 0.9)
-    ).any()
+def test_dynamic_sampling_costs_three_times_as_many_answers_and_is_seldom_faster_to_a_half(read):
+    pair = [to(read, f"addition {variant}", 0.5) for variant in ("grpo_dynamic", "grpo")]
+    assert (pair[0] > pair[1]).sum() >= 9 and (pair[0] >= pair[1]).all()
     drawn = read("addition grpo_dynamic", "drawn_a_step")
-    assert (drawn[:, -1] == 768).all() and (read("addition grpo", "drawn_a_step")[:, 1:] == 256).all()
-    assert (
-        last(read, "addition grpo_dynamic", "grad_norm") > last(read, "addition grpo", "grad_norm").max()
-    ).all()
+    assert (drawn[:, -1] >= 700).all() and (read("addition grpo", "drawn_a_step")[:, 1:] == 256).all()
+    norms = [last(read, f"addition {variant}", "grad_norm") for variant in ("grpo_dynamic", "grpo")]
+    assert (norms[0] > norms[1]).all()
+    ahead = last(read, "addition grpo_dynamic") > last(read, "addition grpo")
+    assert 3 <= ahead.sum() <= 7  # what it brings, ten seeds do not show
 
 
-def test_one_ratio_for_an_answer_holds_most_tokens_and_is_the_fastest(read):
+def test_one_ratio_for_an_answer_holds_most_tokens_and_is_faster_to_a_half(read):
     assert read("addition gspo", "clip_fraction")[:, 2:5].mean() > 0.6
-    assert to(read, "addition gspo", 0.5).max() < to(read, "addition grpo", 0.5).min()
-    assert np.median(to(read, "addition gspo", 0.8)) < np.median(to(read, "addition grpo", 0.8))
+    assert (to(read, "addition gspo", 0.5) < to(read, "addition grpo", 0.5)).all()
 
 
 def test_where_only_the_weight_is_clipped_sixteen_updates_are_too_many(read):
-    assert to(read, "addition cispo", 0.8).min() > np.median(to(read, "addition grpo", 0.8))
-    assert last(read, "addition cispo").mean() < last(read, "addition grpo").mean() - 0.05
+    for variant in ("cispo", "cispo_alone"):
+        assert (last(read, f"addition {variant}") < last(read, "addition grpo")).sum() == 9
+        assert last(read, f"addition {variant}").mean() < last(read, "addition grpo").mean() - 0.05
 
 
 # ---- Where lengths vary, and the verifier has a hole that long answers fall into
 
 
-def test_the_mean_of_each_answer_runs_into_the_hole_and_other_denominators_mostly_do_not(read):
-    for variant in ("grpo", "grpo_clip_higher", "grpo_dynamic", "gspo"):
-        assert last(read, f"running_sum {variant}", "length").min() > 13
-        assert last(read, f"running_sum {variant}").max() < 0.15
-        assert last(read, f"running_sum {variant}", "paid").min() > 0.7
-    assert last(read, "running_sum grpo_token_mean", "length").max() < 9.2
-    assert last(read, "running_sum grpo_token_mean").min() > 0.4
-    for variant in ("grpo_token_mean", "dr_grpo"):
-        assert (last(read, f"running_sum {variant}") > 0.9).sum() == 4
-    # One seed of Dr. GRPO finds the hole after all, when it is nearly done.
-    length = read("running_sum dr_grpo", "length")
-    assert (length[:, -1] > 13).sum() == 1 and length[:, -3].max() < 9.5
+def test_the_mean_of_each_answer_runs_into_the_hole_and_other_denominators_less_often(read):
+    for variant in ("grpo", "grpo_clip_higher", "grpo_dynamic", "gspo", "cispo", "cispo_alone"):
+        assert (
+            last(read, f"running_sum {variant}", "length").min() > 10
+        )  # the longest right answer has 9 tokens
+        assert last(read, f"running_sum {variant}").max() < 0.3
+    for variant, times in (("grpo_token_mean", 2), ("dr_grpo", 4)):
+        long = last(read, f"running_sum {variant}", "length") > 10
+        right = last(read, f"running_sum {variant}")
+        assert long.sum() == times and right[long].max() < 0.1 and (right > 0.9).sum() >= 6
 
 
-def test_a_penalty_for_length_closes_this_hole_since_it_is_a_long_one(read):
+def test_a_penalty_for_length_keeps_all_seeds_short_and_most_of_them_right(read):
     pass_1, length = (read("running_sum grpo_overlong", column) for column in ("pass_at_1", "length"))
-    assert (pass_1[:, -1] > 0.85).all() and (abs(length[:, -1] - 9) < 0.1).all()
+    assert (abs(length[:, -1] - 9) < 0.1).all()
+    assert (pass_1[:, -1] > 0.75).sum() == 8 and (pass_1[:, -1] < 0.2).sum() == 2
     grpo = read("running_sum grpo", "length")
-    assert abs(length[:, :6] - grpo[:, :6]).max() < 0.2 and (grpo[:, 7] > length[:, 7]).all()
+    assert abs(length[:, :5] - grpo[:, :5]).max() < 0.3 and (grpo[:, 8] > length[:, 8]).all()
 
 
 def test_all_four_parts_are_steady_and_slow_for_each_sample(read):

@@ -1,5 +1,6 @@
 """The table of algorithms: every cell is written from the fields, so that it cannot say what does not run."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from pglab.algorithms.registry import ALGORITHMS, named
@@ -12,7 +13,7 @@ class Row(NamedTuple):
     weight: str  # what multiplies the score of a token
     ratio: str  # of which probabilities the new policy is compared with the old; "none" asks no old policy
     constraint: str  # bounds of that ratio, KL, bound of the critic's step; "none" without any
-    denominator: str  # what the sum over tokens is divided by
+    denominator: str  # what the sum over tokens, A x ratio x score, is divided by
     cost: str  # completions a prompt needs, models beside the policy, rounds of sampling
 
 
@@ -20,7 +21,7 @@ def table(names=None):
     """Algorithms side by side.
 
     Args:
-      names: names of ``ALGORITHMS`` or Algorithms, such as those of ``LIBRARIES``; None for the registry.
+      names: names of ``ALGORITHMS`` or ``LIBRARIES``, or what they stand for; None for the registry.
 
     Returns:
       A list of Row. Two rows that differ in no cell but the name take the same step on every batch.
@@ -30,6 +31,8 @@ def table(names=None):
     """
     if isinstance(names, str):
         raise ValueError(f"names is {names!r}; it must be a list of names, such as [{names!r}].")
+    if names is not None and not isinstance(names, Iterable):
+        raise ValueError(f"names is {names!r}; it must be a list of names, such as ['grpo', 'rloo'].")
     return [row(named(each)) for each in (ALGORITHMS if names is None else names)]
 
 
@@ -106,6 +109,14 @@ def _bounds(a):
 
 
 def _denominator(a):
+    if a.ratio == "sequence_mean":  # the score of a mean log-ratio is divided by the completion's tokens
+        whole = _of_the_sum(a)
+        return "its completion's tokens" + (f", then {whole}" if whole != "1" else "")
+    return _of_the_sum(a)
+
+
+def _of_the_sum(a):
+    """What stands below the sum in the code, of token losses or of row losses."""
     rows = "completions" if a.norm is None else _number(a.norm)
     if a.aggregation == "constant":
         each = "longest allowed" if a.norm is None else _number(a.norm)

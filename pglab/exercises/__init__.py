@@ -6,7 +6,7 @@
 prints one line, the same on every machine, and never raises.
 """
 
-from pglab.exercises import nb00, nb01, nb02, nb03, nb04, nb05, nb06, nb07, nb08, nb09, nb10
+from pglab.exercises import nb00, nb01, nb02, nb03, nb04, nb05, nb06, nb07, nb08, nb09, nb09_tokens, nb10
 from pglab.exercises.checking import all_exercises, check
 from pglab.exercises.record import progress
 
@@ -23,6 +23,7 @@ __all__ = [
     "nb07",
     "nb08",
     "nb09",
+    "nb09_tokens",
     "nb10",
     "progress",
 ]

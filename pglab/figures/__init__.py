@@ -7,7 +7,7 @@ into a notebook; it takes ordinary matplotlib figures as well.
 
 from pglab.figures.atlas import atlas
 from pglab.figures.palette import COLOURS, NAMES
-from pglab.figures.panels import answers, distribution, runs, trails, watch
+from pglab.figures.panels import answers, distribution, runs, strip, trails, watch
 from pglab.figures.picture import (
     Axis,
     Bars,
@@ -27,5 +27,5 @@ from pglab.figures.text import describe, numbers, table
 
 __all__ = [
     "COLOURS", "NAMES", "Axis", "Bars", "Line", "Panel", "Picture", "Points", "Rule", "Text", "answers", "atlas", "bars", "curves",
-    "describe", "distribution", "named_axis", "numbers", "runs", "sheet", "show", "table", "trails", "watch",
+    "describe", "distribution", "named_axis", "numbers", "runs", "sheet", "show", "strip", "table", "trails", "watch",
 ]  # fmt: skip

@@ -181,6 +181,10 @@ POST_TRAINING = {
     "healthy": BLUE,
     "broken": VERMILLION,
     "action seen": VERMILLION,
+    "whole traces": VERMILLION,
+    "each step": BLUE,
+    "b = -3": OCHRE,
+    "b = 0.3": BLUE,
 }
 NAMES |= {
     "reinforce {0,1}": "{0, 1}",
@@ -195,17 +199,18 @@ NAMES |= {
 # The variants, one term each: what is switched, and how large the groups are.
 VARIANTS = {
     "true": INK,
-    "2 arcsin sqrt p": INK,
     "G = 2": GREEN,
     "G = 4": OCHRE,
     "G = 8": CRIMSON,
     "G = 16": BLUE,
     "G = 64": PURPLE,
+    "G = 1000": INK,
     "wrong": VERMILLION,
     "bound 1.2": BLUE,
     "bound 1.28": OCHRE,
     "bound none": VERMILLION,
     "cispo": VERMILLION,
+    "cispo_alone": CRIMSON,
     "gspo": PURPLE,
     "dapo": BLUE,
     "grpo_clip_higher": OCHRE,
@@ -216,6 +221,7 @@ VARIANTS = {
 NAMES |= {
     "bound none": "no bound",
     "cispo": "CISPO",
+    "cispo_alone": "CISPO's weight alone",
     "gspo": "GSPO",
     "dapo": "DAPO",
     "grpo_clip_higher": "clip-higher",

@@ -4,7 +4,7 @@ import numpy as np
 
 from pglab import _checks
 from pglab.figures import palette
-from pglab.figures.picture import Axis, Bars, Line, Panel, Picture, Points, Rule, Text
+from pglab.figures.picture import Axis, Bars, Line, Panel, Picture, Points, Rule, Text, named_axis
 
 
 def distribution(title, values, probability, x_label="", mean="", width=380):
@@ -93,6 +93,37 @@ def runs(title, groups, x_label="", low=None, high=None, width=430, x=None, y_la
             for k, run in enumerate(several)
         ]
     return Panel(title, lines, Axis(x_label), Axis(y_label, low, high), width)
+
+
+def strip(title, groups, low=None, high=None, width=760, height=200, y_label=""):
+    """A panel of single numbers: a column of dots for each name, from the smallest to the largest.
+
+    Args:
+      title: what the panel shows.
+      groups: {name: (K,) K numbers, such as one for each seed}; colours and words as in ``curves``.
+      low, high: limits of the vertical axis, found from the numbers if left out.
+      width, height: of the panel, in pixels.
+      y_label: label of the vertical axis, with its unit.
+
+    Returns:
+      Panel.
+
+    Raises:
+      ValueError: no groups; numbers that are not a vector.
+    """
+    if not groups:
+        raise ValueError("groups is empty; give at least one, as {name: numbers}.")
+    dots, words = [], []
+    for k, (name, several) in enumerate(groups.items()):
+        several = _checks.floats(f"group {name!r}", several, "a vector of numbers")
+        if several.ndim != 1 or several.size == 0:
+            raise ValueError(
+                f"group {name!r} has shape {several.shape}; it must be a non-empty vector, (K,)."
+            )
+        several, places = np.sort(several), k + np.linspace(-0.3, 0.3, several.size) * (several.size > 1)
+        dots.append(Points(places, several, colour=palette.COLOURS.get(name, palette.BLUE), radius=3.5))
+        words.append(palette.NAMES.get(name, name))
+    return Panel(title, dots, named_axis(words), Axis(y_label, low, high), width, height)
 
 
 def answers(title, columns, rows, width=560):

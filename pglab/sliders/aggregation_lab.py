@@ -23,11 +23,12 @@ DENOMINATORS = {
 }
 COLOUR = dict(zip(DENOMINATORS, (COLOURS["after"], COLOURS["down"], COLOURS["natural"], COLOURS["k2"]), strict=True))  # fmt: skip
 PARTS = (1, 2, 4, 8)
-TOGETHER = OWN, WHOLE = ("mean of the parts' own", "denominator of the whole")
+TOGETHER = OWN, WHOLE = ("each part", "the whole batch")  # whose denominator divides
 ORDERS = CAME, SORTED = ("as they came", "by length")
 EMPTY = FULL, LEFT_OUT, COUNTED = ("none", "not counted", "counted")
 GROUPS = BOTH, ONE = ("both differ", "one all alike")
 SAME = 1e-12
+HEIGHT = 250  # pixels: sliders, picture and caption fit into one window of 768
 
 
 def aggregation_lab(
@@ -38,7 +39,8 @@ def aggregation_lab(
     Args:
       denominator: what a loss is divided by at the start, one of ``DENOMINATORS``.
       parts: how many parts at the start, 1, 2, 4 or 8.
-      together: how the parts are put together, one of ``TOGETHER``.
+      together: whose denominator D divides a part, one of ``TOGETHER``: its own, and the mean of the parts
+        is taken; or that of the whole batch, and the parts are added up.
       order: of the rows, one of ``ORDERS``.
       empty: whether one row has lost its tokens, and if such a row counts as a row; one of ``EMPTY``.
       groups: whether the answers of the second prompt all got the same reward, one of ``GROUPS``.
@@ -54,11 +56,11 @@ def aggregation_lab(
     divided = {words: name for name, words in DENOMINATORS.items()}
     counts = {str(n): n for n in PARTS}
     controls = [
-        Slider("spread", "length spread", spread, 0, WIDEST, 1, group="the batch"),
+        Slider("spread", "spread", spread, 0, WIDEST, 1, group="the batch"),
         Choice("empty", "empty row", empty, EMPTY, group="the batch"),
         Choice("groups", "rewards", groups, GROUPS, group="the batch"),
         Choice("denominator", "denominator", DENOMINATORS[denominator], tuple(divided), group="the loss"),
-        Choice("together", "together", together, TOGETHER, group="the loss"),
+        Choice("together", "D is that of", together, TOGETHER, group="the loss"),
         Choice("parts", "parts", str(parts), tuple(counts), group="the split"),
         Choice("order", "rows", order, ORDERS, group="the split"),
     ]
@@ -108,8 +110,8 @@ def batch(order=CAME, empty=FULL, groups=BOTH, spread=SPREAD):
 def token_weights(rows, denominator, parts=1, together=WHOLE):
     """What one token of each answer is multiplied by, beside its advantage.
 
-        "mean of the parts' own"      1/parts sum_p [sum of part p / D(part p)]
-        "denominator of the whole"    sum_p [sum of part p] / D(all rows)
+        "each part"          1/parts sum_p [sum of part p / D(part p)]
+        "the whole batch"    sum_p [sum of part p] / D(all rows)
 
     D as in ``losses.aggregate``: tokens, rows times the answer's own length, rows times 24, or 1.
 
@@ -126,7 +128,7 @@ def token_weights(rows, denominator, parts=1, together=WHOLE):
       ValueError: an unknown denominator, number of parts, or way to put them together.
 
     Source: Yu et al. 2025 (DAPO), equation 8; Shao et al. 2024 (GRPO), equation 3; Liu et al. 2025
-    (Dr. GRPO), section 3. Averaging over accumulation steps or over workers gives the mean of the parts' own.
+    (Dr. GRPO), section 3. Averaging over accumulation steps or over workers is "each part".
     """
     _checks.one_of("denominator", denominator, list(DENOMINATORS), repr)
     _checks.one_of("parts", parts, PARTS)
@@ -196,7 +198,9 @@ def picture(denominator, parts, together, order=CAME, empty=FULL, groups=BOTH, s
         _answers_panel(rows, split, unsplit, parts, denominator),
         _parts_panel(rows, denominator, parts, together),
     )
-    title = f"{DENOMINATORS[denominator]}, {parts} {'part' if parts == 1 else 'parts'}: {together}"
+    title = (
+        f"{DENOMINATORS[denominator]}, {parts} {'part' if parts == 1 else 'parts'}, D is that of {together}"
+    )
     return Picture(panels, title, _caption(rows, split, unsplit, denominator, parts, together))
 
 
@@ -211,7 +215,7 @@ def _answers_panel(rows, split, unsplit, parts, denominator):
     ticks = tuple(enumerate(map(str, rows.lengths)))
     horizontal = Axis("tokens of the answer; dashed: where the batch is cut", -0.6, len(x) - 0.4, ticks)
     title = "What each answer weighs in the update"
-    return Panel(title, marks, horizontal, Axis("advantage x tokens / D", -end, end), 480, 310)
+    return Panel(title, marks, horizontal, Axis("advantage x tokens / D", -end, end), 480, HEIGHT)
 
 
 def _parts_panel(rows, denominator, parts, together):
@@ -224,8 +228,8 @@ def _parts_panel(rows, denominator, parts, together):
             dot = Points([parts], [apart[PARTS.index(parts)]], colour=COLOUR[name], radius=5.0)
     high = end_for(max(line.y.max() for line in marks), (1.0, 2.0, 5.0))
     x = Axis("parts", 1, PARTS[-1], tuple((n, str(n)) for n in PARTS), log=True)
-    y = Axis("distance to the unsplit update, over its length", 0, high)
-    return Panel("How far off the split is", [*marks, dot], x, y, 420, 310)
+    y = Axis("distance / length of the unsplit", 0, high)
+    return Panel("How far off the split is", [*marks, dot], x, y, 420, HEIGHT)
 
 
 def _caption(rows, split, unsplit, denominator, parts, together):

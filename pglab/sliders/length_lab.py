@@ -128,11 +128,13 @@ def _lengths_panel(path, steps, longest):
 def _caption(path, steps, denominator):
     """Three lines, always, so that the picture keeps its height."""
     start, (right, wrong) = path.lengths[0, 0], path.lengths[steps]
-    pull = np.linalg.norm(path.logits[1] - path.logits[0]) / lengths.RATE
-    found = "zero, as it should be" if pull < 1e-12 else f"{pull:.4f}"
+    pull = (path.logits[1] - path.logits[0]) / lengths.RATE
+    found = "zero, as it should be"
+    if abs(pull).max() > 1e-12:
+        found = f"right answers {pull[0]:+.4f}, wrong ones {pull[1]:+.4f}"
     return (
         f"Mean length after {steps} exact steps: right answers {right:.2f} tokens, wrong ones {wrong:.2f} "
         f"(start {start:.2f}).\n"
-        f"The true gradient is zero. Length of the mean gradient at the start: {found}.\n"
+        f"The true gradient is zero. Mean push towards stopping, at the start: {found}.\n"
         f"{REASONS[denominator]}"
     )

@@ -26,6 +26,12 @@ def scale(p, G, high=1.0, low=0.0, less=1, eps=0.0, true=None):
     return total / ((high - low) * p * (1 - p) if true is None else true)
 
 
+def climbed(p, G, parts=4000):
+    """The integral of the scale for rewards of 0 and 1 from 0 to p, by midpoints."""
+    width = p / parts
+    return sum(scale((k + 0.5) * width, G) for k in range(parts)) * width
+
+
 def clipped(r, A, value=False, dual=True):
     """PPO's surrogate by cases; ``value`` gives what it is worth in place of its slope."""
     if A > 0:
@@ -35,6 +41,12 @@ def clipped(r, A, value=False, dual=True):
     if dual and r > 3:
         return 3 * A if value else 0.0
     return r * A
+
+
+def by_one_over(means, tokens):
+    """A mean with weights 1 / tokens."""
+    weights = [1 / n for n in tokens]
+    return sum(w * m for w, m in zip(weights, means, strict=True)) / sum(weights)
 
 
 MISTAKES = [
@@ -64,6 +76,8 @@ MISTAKES = [
     ("9b", lambda m, n: mean([a * b for a, b in zip(m, n, strict=True)]) / sum(n), "divided twice"),
     ("9b", lambda m, n: [a * b / sum(n) for a, b in zip(m, n, strict=True)], "added up"),
     ("9b", lambda m, n: sum(m), "weighs no worker"),
+    ("9b", lambda m, n: sum(a / b for a, b in zip(m, n, strict=True)), "takes it back"),
+    ("9b", lambda m, n: by_one_over(m, n), "Turn the weights round"),
     ("9b", lambda m, n: 7.0, "right is"),
     ("9c", scale, "below the line"),
     ("9c", lambda p, G: scale(p, G, 1, -1), None),
@@ -76,6 +90,9 @@ MISTAKES = [
     ("9c", lambda p, G: 0.5 / math.sqrt(p * (1 - p)), "large groups"),
     ("9c", lambda p, G: scale((1 + p) / 2, G) / 2, "whatever is paid"),
     ("9c", lambda p, G: [0] * int(G) and math.comb(G / 1, 2), "int(G)"),
+    ("9c", lambda p, G: (p * (1 - p)) ** -0.5, "for rewards of 0 and 1. In a group"),
+    ("9c", lambda p, G: 0.5, "unit of the reward"),
+    ("9c", lambda p, G: climbed(p, G), "its slope"),
     ("9c", lambda p, G: 0.1, "right is"),
     ("9d", lambda r, A: clipped(r, A, dual=False), "threefold"),
     ("9d", lambda r, A: clipped(r, A, value=True), "*values*"),
@@ -86,6 +103,10 @@ MISTAKES = [
     ("9d", lambda r, A: -clipped(r, A), "*loss*"),
     ("9d", lambda r, A: 0 if (A < 0 and r > 1.2) or (A > 0 and r < 0.8) else A * r, "Turned round"),
     ("9d", lambda r, A: 3 * A if A < 0 and r > 3 else clipped(r, A), "not 3 A"),
+    ("9d", lambda r, A: 0 if (A > 0 and not 0.8 <= r <= 3) or (A < 0 and r > 1.2) else r * A, "are swapped"),
+    ("9d", lambda r, A: 0 if r > (1.2 if A > 0 else 3) else r * A, "fallen far enough"),
+    ("9d", lambda r, A: 0 if r > 1.2 or (A < 0 and r < 0.8) else r * A, "has not fallen yet"),
+    ("9d", lambda r, A: 1.2 * A if A < 0 and r > 1.2 else clipped(r, A), "no bound"),
     ("9d", lambda r, A: A * r, "No clip"),
     ("9d", lambda r, A: 2, "right is"),
     ("9e", ([1.0, 1.0], [1.0, -1.0]), "No token is silenced"),
@@ -96,6 +117,7 @@ MISTAKES = [
     ("9e", ([1.5, 1.0], [-1.0, 1.0]), "No token is silenced"),
     ("9e", ([1.5, 1.0], [1.0]), "one of both"),
     ("9e", ([-1.5, 1.0], [1.0, -1.0]), "larger than 0"),
+    ("9e", ([1.0, -1.0], [1.5, 1.0]), "ratios come first"),
     ("9e", ([1.5, "a"], [1.0, -1.0]), "lists of numbers"),
     ("9e", [1.5, 1.0], "lists of numbers"),
     ("9e", 3.0, "Two lists"),
