@@ -113,4 +113,4 @@ def test_every_public_function_is_tested_with_bad_input():
         "zero_variance_probability",
         "grpo_scale",
         "grpo_objective",
-    }  # fmt: skip; the last two in test_groups_scale.py
+    }  # the last two in test_groups_scale.py
