@@ -4,6 +4,7 @@ Each check returns the argument as float64, or raises a ``ValueError`` that name
 says what came in, and says what would be right.
 """
 
+import difflib
 import reprlib
 
 import numpy as np
@@ -77,6 +78,11 @@ def whole(name, value, low=None):
     if result % 1 != 0 or (low is not None and result < low):  # inf % 1 and nan % 1 are nan
         raise ValueError(f"{name} is {reprlib.repr(value)}; it must be {wanted}.")
     return int(result)
+
+
+def nearest(word, options):
+    """The option that is spelled most like a word, to be asked back; None if none is like it."""
+    return next(iter(difflib.get_close_matches(word, options, n=1)), None)
 
 
 def one_of(name, value, options, show=str):

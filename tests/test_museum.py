@@ -215,10 +215,10 @@ def test_equal_means_to_a_millionth():
     assert exhibits.close([np.nan], [np.nan]) and not exhibits.close([np.nan], [0.0])
 
 
-def test_where_nan_is_the_mistake_any_nan_is():
+def test_a_mistake_is_known_in_each_of_its_shapes():
     nan, other = museum.case("multiplied_mask"), museum.case("padded_mean")
-    assert exhibits.same_mistake(nan, [np.nan, np.nan, 0]) and not exhibits.same_mistake(nan, [1, 2, 0])
-    assert exhibits.same_mistake(other, [0.25]) and not exhibits.same_mistake(other, [np.nan])
-    assert not exhibits.same_mistake(other, [0.5])
+    assert (nan.compare([np.nan, np.nan, 0]) == "falls") and not (nan.compare([1, 2, 0]) == "falls")
+    assert (other.compare([0.25]) == "falls") and not (other.compare([np.nan]) == "falls")
+    assert not (other.compare([0.5]) == "falls")
     empty = museum.case("plain_division")
     assert empty.falls(lambda *batch: batch[0].sum() * np.nan) and not empty.falls(empty.fixed)

@@ -37,7 +37,7 @@ class Outcome(NamedTuple):
 LENGTHS = (3, 1, 4, 6, 2, 5, 3, 4, 1, 6, 2, 3, 5, 4, 2, 6)  # the longest has 6 of 8 tokens that are allowed
 REWARDS = (
     (1.0, 0.0, 0.0, 1.0),
-    (0.7, 0.7, 0.7, 0.7),  # equals, whose float32 mean need not equal them
+    (0.7, 0.7, 0.7, 0.7),  # equals
     (0.1, 0.9, 0.35, 0.6),  # as a learned reward model gives them
     (0.0, 0.0, 0.0, 1.0),
 )

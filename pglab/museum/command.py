@@ -2,15 +2,15 @@
 
 import argparse
 import contextlib
-import difflib
 import importlib.util
 import io
 import sys
 from pathlib import Path
 
+from pglab import _checks
 from pglab.museum import EXHIBITS, TOUR, case
 from pglab.museum.examination import examine, report
-from pglab.museum.exhibit import close, raised, same_mistake, shown
+from pglab.museum.exhibit import raised, shown
 
 PROG = "python -m pglab.museum"
 
@@ -139,8 +139,8 @@ def asked(name):
         return case(int(name))
     if name in EXHIBITS:
         return case(name)
-    close_by = difflib.get_close_matches(name, EXHIBITS, n=1)
-    guess = f" Did you mean {close_by[0]}?" if close_by else ""
+    near = _checks.nearest(name, EXHIBITS)
+    guess = f" Did you mean {near}?" if near else ""
     raise ValueError(f"there is no exhibit {name!r}.{guess} {PROG} --list shows all.")
 
 
@@ -152,14 +152,11 @@ def one(exhibit, function, name):
     except (Exception, SystemExit) as error:
         print(f"{name} raised {raised(error)}.\nIts contract: {exhibit.contract}")
         return 1
-    if close(gives, exhibit.right):
+    verdict = exhibit.compare(gives)
+    if verdict == "ok":
         print(f"{name} passes the oracle test of {exhibit.name}: {shown(gives)}.")
         return 0
-    mistake = (
-        "the very mistake of this exhibit"
-        if same_mistake(exhibit, gives)
-        else "not right, by another mistake"
-    )
+    mistake = "the very mistake of this exhibit" if verdict == "falls" else "not right, by another mistake"
     print(
         f"{name} gives {shown(gives)}; right is {shown(exhibit.right)}: {mistake}.\nIts contract: {exhibit.contract}"
     )

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pglab.museum.exhibit import Exhibit, close, raised, same_mistake, shown
+from pglab.museum.exhibit import Exhibit, close, raised, shown
 from pglab.museum.loss_exhibits import LOSSES
 from pglab.museum.matching import matched
 from pglab.museum.portrait import Portrait, describe, portray
@@ -141,9 +141,9 @@ def _result(exhibit, loss):
         gives = exhibit.gives(loss)
     except (Exception, SystemExit) as error:
         return Result(exhibit, "raises", raised(error))
-    if close(gives, exhibit.right):
-        return Result(exhibit, "ok", "")
-    verdict = "falls" if same_mistake(exhibit, gives) else "differs"
+    verdict = exhibit.compare(gives)
+    if verdict == "ok":
+        return Result(exhibit, verdict, "")
     roughly = np.allclose(gives, exhibit.right, rtol=ROUGHLY, atol=ROUGHLY)
     words = f"gives {shown(gives)}; right is {shown(exhibit.right)}"
     return Result(exhibit, verdict, words + " (half precision?)" * (verdict == "differs" and roughly))

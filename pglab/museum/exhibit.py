@@ -71,11 +71,17 @@ class Exhibit:
 
     def passes(self, function):
         """The oracle test: whether a function gives the right numbers."""
-        return close(self.gives(function), self.right)
+        return self.compare(self.gives(function)) == "ok"
 
     def falls(self, function):
         """Whether a function makes this very mistake: it gives the wrong numbers, digit for digit."""
-        return same_mistake(self, self.gives(function))
+        return self.compare(self.gives(function)) == "falls"
+
+    def compare(self, gives):
+        """What these numbers are: "ok", "falls" (this very mistake, in one of its shapes), or "differs"."""
+        if close(gives, self.right):
+            return "ok"
+        return "falls" if any(close(gives, wrong) for wrong in (self.wrong, *self.also)) else "differs"
 
     def judge(self, test, label=None):
         """Tries a reader's oracle test on the right function and on the broken one; prints one line.
@@ -124,11 +130,6 @@ def _flat(value):
 def close(found, wanted):
     """Equal to the tolerance, number by number; NaN equals NaN."""
     return bool(np.allclose(found, wanted, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True))
-
-
-def same_mistake(exhibit, gives):
-    """Whether these numbers are those of the broken function, or of the same mistake in another shape."""
-    return any(close(gives, wrong) for wrong in (exhibit.wrong, *exhibit.also))
 
 
 def verdict(exhibit, test):

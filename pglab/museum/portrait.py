@@ -70,10 +70,12 @@ def _level(loss):
 def _bounds(loss):
     """Which kind of constraint; the bounds of the ratio; where the dual clip begins."""
 
+    fresh = {advantage: slopes(loss, [[0.0]], [advantage])[0, 0] for advantage in (1.0, -1.0)}
+
     def weight(log_ratio, advantage):
         """What a token weighs beside a fresh one, in units of its ratio: 1 if nothing holds it."""
-        fresh = slopes(loss, [[0.0]], [advantage])[0, 0]
-        return float(slopes(loss, [[log_ratio]], [advantage])[0, 0] / fresh) / math.exp(log_ratio)
+        held = slopes(loss, [[log_ratio]], [advantage])[0, 0]
+        return float(held / fresh[advantage]) / math.exp(log_ratio)
 
     low = math.exp(-_edge(lambda x: weight(-x, -1.0)))
     high = math.exp(_edge(lambda x: weight(x, 1.0)))
@@ -84,7 +86,7 @@ def _bounds(loss):
     if shares and all(abs(share - 1) < NEAR for share in shares):
         return "cispo", below if low else 0.0, above if math.isfinite(high) else math.inf, math.inf
     beyond = math.isfinite(dual) and weight(FAR, -1.0)
-    both_ways = slopes(loss, [[0.0]], [1.0])[0, 0] * slopes(loss, [[0.0]], [-1.0])[0, 0] < 0
+    both_ways = fresh[1.0] * fresh[-1.0] < 0
     if any(shares) or beyond or not close(weight(-FAR, 1.0), 1.0) or not both_ways:
         return None, low, high, dual  # what should be pulled back is held, or something in between
     held = low > 0 or math.isfinite(high) or math.isfinite(dual)

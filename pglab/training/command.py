@@ -1,7 +1,6 @@
 """The command line:  python -m pglab.training pretrain --task addition,  or  grpo --task addition."""
 
 import argparse
-import difflib
 import sys
 from pathlib import Path
 
@@ -54,8 +53,8 @@ def check_command(top, words):
     commands = ["pretrain", *algorithms.ALGORITHMS]
     if not words or words[0].startswith("-") or words[0] in commands:
         return
-    near = difflib.get_close_matches(words[0].lower(), commands, n=1)
-    meant = f"; did you mean {near[0]}?" if near else "."
+    near = _checks.nearest(words[0].lower(), commands)
+    meant = f"; did you mean {near}?" if near else "."
     top.error(f"invalid choice: {words[0]!r}{meant} The commands are {', '.join(commands)}")
 
 

@@ -1,10 +1,9 @@
 """Fields of an algorithm as words of the command line:  --set clip=0.2,0.28  --set clip=none."""
 
-import difflib
 from dataclasses import fields
 from typing import get_args
 
-from pglab import algorithms
+from pglab import _checks, algorithms
 
 FIELDS = {field.name: field.type for field in fields(algorithms.Algorithm)}
 WANTED = {
@@ -25,8 +24,8 @@ def chosen(words):
         if not sign:
             raise ValueError(f"--set is {word!r}; it must be FIELD=VALUE, such as --set clip=0.2,0.28.")
         if field not in FIELDS:
-            near = difflib.get_close_matches(field.lower(), FIELDS, n=1)
-            meant = f"Did you mean {near[0]}? " if near else ""
+            near = _checks.nearest(field.lower(), FIELDS)
+            meant = f"Did you mean {near}? " if near else ""
             raise ValueError(
                 f"--set is {word!r}; there is no such field. {meant}There are {', '.join(FIELDS)}."
             )
