@@ -10,6 +10,7 @@ import pytest
 
 from pglab import algorithms, lm, training
 from pglab.training import command, plans, post_training, state
+from pglab.training.workers import ALONE
 
 ADDITION = ["--task", "addition", "--steps", "2", "--evaluate", "0", "--device", "cpu"]
 TRAIN = [sys.executable, "-m", "pglab.training"]
@@ -156,7 +157,7 @@ def test_left_out_settings_are_those_that_are_known_to_work(monkeypatch, tmp_pat
         made, path, device, more = asked(monkeypatch, name, "--task", task)
         assert made == training.plan(task, name) and device == "auto"
         assert path.as_posix() == f"runs/{task}_{name}.safetensors"
-        assert more == {"threads": 1, "prompts": training.evaluation.PROMPTS}
+        assert more == {"threads": 1, "prompts": training.evaluation.PROMPTS, "workers": ALONE}
     assert list(tmp_path.iterdir()) == []
 
 
@@ -172,7 +173,7 @@ def test_every_option_reaches_its_setting(monkeypatch, tmp_path):
         learning_rate=0.5, micro_batches=2, temperature=0.7, reward="process", start="other",
     )  # fmt: skip
     assert (path.as_posix(), device) == ("runs/running_sum_dapo_seed7.safetensors", "cpu")
-    assert more == {"threads": 2, "prompts": 9}
+    assert more == {"threads": 2, "prompts": 9, "workers": ALONE}
     zero = asked(monkeypatch, "grpo", "--task", "addition", "--kl", "0", "--seed", "0", "--evaluate", "0")
     assert zero[0] == training.plan("addition") and zero[1].name == "addition_grpo.safetensors"
     assert zero[3]["prompts"] == 0

@@ -91,7 +91,9 @@ class AttachedKL(Update):
 
     def __init__(self, *args):
         super().__init__(*args)
-        self.parts = split(self.rollouts, self.settings, None)  # a weight of 0 has a gradient too
+        self.parts = split(
+            self.rollouts, self.settings, None, self.workers
+        )  # a weight of 0 has a gradient too
 
     def policy_loss(self, new, old, weights, mask, part):
         total = new.where(mask, 0.0).sum(1).reshape(-1, self.settings.group_size)  # log pi of completions
@@ -113,8 +115,8 @@ class NoShift(FromSampler):
 class ScoredAtOne(FromSampler):
     """The learner forgets the temperature that the completions were drawn at."""
 
-    def __init__(self, model, value, optimiser, settings, rollouts):
-        super().__init__(model, value, optimiser, replace(settings, temperature=1.0), rollouts)
+    def __init__(self, model, value, optimiser, settings, *rest):
+        super().__init__(model, value, optimiser, replace(settings, temperature=1.0), *rest)
 
 
 class PromptIn(Update):

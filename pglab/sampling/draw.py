@@ -48,6 +48,7 @@ def sample(
     top_k=None,
     top_p=None,
     cache=True,
+    among=None,
 ):
     """Draw completions for every prompt.
 
@@ -65,13 +66,16 @@ def sample(
       temperature, top_k, top_p: as ``sampling_logits``; 0 is greedy.
       generator: torch.Generator on the model's device; None takes torch's own.
       cache: False reads the whole text again for every token: slower, and the same numbers.
+      among: (first, all) where these prompts are numbers first, first + 1, ... of a batch of ``all`` prompts:
+        their completions are then those that the batch drawn in one call would have had. None for a
+        batch of its own.
 
     Returns:
       Samples.
 
     Raises:
       ValueError: prompts that are too long, not texts and not tokens; counts below 1; settings outside
-        their ends; an unknown character.
+        their ends; an unknown character; more prompts than the batch has behind ``first``.
 
     Source: Kool, van Hoof and Welling 2019, section 2.3 (Gumbel-max).
     """
@@ -79,20 +83,22 @@ def sample(
     steps = _checks.whole("max_new_tokens", max_new_tokens, 1)
     prompts, mask = as_tokens(model, prompts, steps)
     batch = len(prompts)
-    shape = (steps, batch, group, model.shape["vocabulary"])
+    first, every = _place(among, batch)
+    shape = (steps, every, group, model.shape["vocabulary"])
     dtype = torch.promote_types(model.norm.weight.dtype, torch.float32)
     noise = torch.rand(shape, dtype=dtype, device=model.device, generator=generator)
     noise = noise.clamp_(min=torch.finfo(dtype).eps / 2).log_().neg_().log_()  # a 0 would bar the only token
+    noise = noise[:, first : first + batch]  # the part that the whole batch would use for these prompts
     reader = (_Cached if cache else _Anew)(model, prompts, mask, group, steps)
     logits = reader.first()  # (B, 1, V)
     alive = torch.ones(batch, group, dtype=torch.bool, device=model.device)
     tokens, chances, masks, entropies = [], [], [], []
     for step in range(steps):
         logits = sampling_logits(logits, temperature, top_k, top_p)  # (B, G, V); at first (B, 1, V)
-        every = logits.log_softmax(-1)
-        entropy = torch.special.entr(every.exp()).sum(-1)
+        log_pi = logits.log_softmax(-1)
+        entropy = torch.special.entr(log_pi.exp()).sum(-1)
         token = (logits - noise[step]).argmax(-1) * alive  # (B, G); END is 0
-        chance = every.expand(shape[1:]).gather(-1, token[..., None])[..., 0]
+        chance = log_pi.expand(batch, group, -1).gather(-1, token[..., None])[..., 0]
         chances.append(chance.where(alive, 0.0))  # a product would make -inf behind the end a NaN
         entropies.append(entropy.where(alive, 0.0))
         tokens.append(token)
@@ -103,6 +109,21 @@ def sample(
         logits = reader.next(token)  # (B, G, V)
     columns = [torch.stack(column, -1).flatten(0, 1) for column in (tokens, chances, masks, entropies)]
     return Samples(*(_widen(column, steps) for column in columns))  # each (N, T)
+
+
+def _place(among, batch):
+    """Number of the first prompt in its batch, and how many the batch has."""
+    if among is None:
+        return 0, batch
+    if not isinstance(among, (tuple, list)) or len(among) != 2:
+        raise ValueError(f"among is {among!r}; it must be (first, all), two whole numbers, or None.")
+    first, every = _checks.whole("among[0]", among[0], 0), _checks.whole("among[1]", among[1], 1)
+    if first + batch > every:
+        raise ValueError(
+            f"among is {among!r}, for {batch} prompts; a batch of {every} has {max(every - first, 0)} from number "
+            f"{first} on."
+        )
+    return first, every
 
 
 def _widen(column, steps):

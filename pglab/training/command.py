@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from pglab import _checks, algorithms, lm, tasks
-from pglab.training import state
+from pglab.training import state, workers
 from pglab.training.evaluation import PROMPTS
 from pglab.training.fields import FIELDS, chosen, shown
 from pglab.training.plans import POST_TRAINED, REWARDS, plan
@@ -36,8 +36,9 @@ def main(arguments=None):
     except OSError as error:
         code, sentence = 1, error.strerror or error
     except KeyboardInterrupt as error:
-        code, sentence = 130, f"\n{error}" if isinstance(error, Interrupted) else "\nStopped."
-    print(sentence, file=sys.stderr)
+        code, sentence = 130, error if isinstance(error, Interrupted) else "Stopped."
+    line = "\n" if code == 130 or workers.several() else ""  # a bar may stand there
+    print(f"{line}{workers.who()}{sentence}", file=sys.stderr)
     return code
 
 
@@ -104,6 +105,8 @@ def add_pretrain(commands):
 
 def run_pretrain(options):
     """The command ``pretrain``."""
+    if workers.several():
+        raise ValueError("pretrain runs in one process; start it without torchrun.")
     if options.all and options.out:
         raise ValueError("--out names one file and --all makes several; give one of the two.")
     check_ending(options.out)
@@ -221,17 +224,37 @@ def run_algorithm(options):
         raise ValueError(
             f"name is {algorithm.name!r}, which names no file; say with --out where the weights go."
         )
-    if options.fresh:
-        state.forget(state.place(path))
-    else:
-        spare(path, settings)
-    print(f"{settings.task}: {tasks.named(settings.task).describe()}", flush=True)
-    made = post_train(settings, path, options.device, threads=options.threads, prompts=options.evaluate)
+    device = workers.local(options.device) if workers.started() else options.device
+    with workers.joined(device) as group:
+        if not group.first:
+            train(settings, path, device, options, group)
+            return 0
+        if options.fresh:
+            state.forget(state.place(path))
+        else:
+            spare(path, settings)
+        print(f"{settings.task}: {tasks.named(settings.task).describe()}", flush=True)
+        made = train(settings, path, device, options, group)
+    report(made, settings, path, group)
+    return 0
+
+
+def train(settings, path, device, options, group):
+    """The training that a command asks for."""
+    return post_train(
+        settings, path, device, threads=options.threads, prompts=options.evaluate, workers=group
+    )
+
+
+def report(made, settings, path, group):
+    """Says what came out."""
     card, last = made.card, made.rows[-1]
+    if group.count > 1:
+        print(f"{group.count} workers, which have ended with the same weights, to the last bit.")
     print(f"{card['completions']:,} completions, {card['seconds']:.1f} s of training on {card['device']}.")
     print(f"Reward of the last batch {last['reward']:.3f}, of the first {made.rows[0]['reward']:.3f}.")
     if (
-        algorithm.overlong
+        settings.algorithm.overlong
         and settings.reward == "outcome"
         and all(r["reward"] >= r["right"] for r in made.rows)
     ):
@@ -241,7 +264,6 @@ def run_algorithm(options):
         print(f"{made.scores.words()}; greedy {made.scores.greedy:.3f}.{warm}")
     names = ", ".join(path.with_suffix(end).name for end in (".json", ".jsonl"))
     print(f"The weights are in {path}; the card and the curve beside them: {names}.", flush=True)
-    return 0
 
 
 def check_ending(out):

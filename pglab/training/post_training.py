@@ -16,6 +16,7 @@ from pglab.training.evaluation import PROMPTS, Scores, evaluate
 from pglab.training.pretraining import rounded
 from pglab.training.trainer import Trainer, column, named
 from pglab.training.unfinished import held, places, with_threads
+from pglab.training.workers import ALONE
 
 
 class PostTrained(NamedTuple):
@@ -33,7 +34,7 @@ class PostTrained(NamedTuple):
 
 def post_train(
     settings, path=None, device="auto", progress=True, state=None, *,
-    threads=1, prompts=PROMPTS, reward=None, watch=None,
+    threads=1, prompts=PROMPTS, reward=None, watch=None, workers=ALONE,
 ):  # fmt: skip
     """Trains a policy on rewards for its own completions.
 
@@ -54,13 +55,17 @@ def post_train(
       reward: function (prompt, completion) -> number, or None where it cannot be scored; in place of the
         reward that the settings name.
       watch: function of the ``Trainer``, called after every step.
+      workers: the processes that share the work, as ``workers.joined`` gives them. The first one
+        evaluates and writes.
 
     Returns:
-      PostTrained.
+      PostTrained; for workers that are not the first, without scores.
 
     Raises:
       ValueError: an unknown or missing device or checkpoint, a path with another ending, an unfinished
-        run of other settings, a reward that is no finite number. The last good state is kept.
+        run of other settings, a reward that is no finite number; workers that have come to different
+        weights. The last good state is kept.
+      WorkerLost: another worker has gone. The last good state is kept.
       OSError: the result cannot be written. The folder is tried before training starts; if the disk
         fills up later, the last good state is kept.
       Interrupted: Ctrl-C. The same call goes on.
@@ -75,11 +80,14 @@ def post_train(
     if path is not None:
         states.check_folder(path.with_suffix(".jsonl"))
     with with_threads(threads):
-        run = Watched(settings, device, kept, progress, reward=reward)
+        run = Watched(settings, device, kept, progress, reward=reward, workers=workers)
         run.watch = watch
         try:
             with held(run):
                 run.finish()
+                workers.agree(run.model)
+                if not workers.first:
+                    return PostTrained(run.policy, about(run, None), None, run.rows)
                 result = _finished(run, path, prompts)
         except ValueError as error:
             raise ValueError(f"Step {run.good['step']:,}: {error} {_kept(run)}") from error
@@ -131,6 +139,7 @@ def about(run, scores):
         "reward": settings.reward if run.reward is None else named(run.reward),
         "device": words(run.device),
         "threads": torch.get_num_threads(),
+        "workers": run.workers.count,
         "torch": str(torch.__version__),
         "seconds": round(run.seconds, 1),
         "completions": run.rows[-1]["samples"],

@@ -8,6 +8,7 @@ import torch
 
 from pglab import _checks, algorithms, lm, returns, sampling
 from pglab.diagnostics import zero_std_groups
+from pglab.training.workers import ALONE
 
 PROMPTS_STREAM, NOISE_STREAM = 5, 6  # what one seed means here, apart from what it means elsewhere
 
@@ -33,11 +34,12 @@ class Rollouts(NamedTuple):
         return torch.arange(len(self.texts)).repeat_interleave(self.rewards.shape[1])
 
 
-def collect(model, task, settings, step, reward=None, reference=None):
+def collect(model, task, settings, step, reward=None, reference=None, workers=ALONE):
     """Draws the completions of one step and has them verified.
 
     What is drawn depends on the seed, the step and the weights only: a run that goes on after an
-    interrupt needs to remember no generator.
+    interrupt needs to remember no generator. Several workers draw a part of the prompts each, and all of
+    them know all completions in the end: the same that one worker alone would have drawn.
 
     Args:
       model: lm.SmallLM.
@@ -47,6 +49,7 @@ def collect(model, task, settings, step, reward=None, reference=None):
       reward: function (prompt, completion) -> number, or None for a completion that cannot be scored;
         or None for the reward that the settings name.
       reference: the model before training, for a KL.
+      workers: who shares the work.
 
     Returns:
       Rollouts.
@@ -59,7 +62,7 @@ def collect(model, task, settings, step, reward=None, reference=None):
     parts, every, drawn, found = [], [], 0, 0
     rounds, wanted = settings.algorithm.rounds, settings.prompts
     for number in range(rounds):
-        part = _one_round(model, task, settings, (step, number), reward, reference)
+        part = _one_round(model, task, settings, (step, number), reward, reference, workers)
         drawn += part.rewards.size
         keep = ~np.asarray(zero_std_groups(part.rewards, part.mask)) if rounds > 1 else np.ones(wanted, bool)
         keep[np.flatnonzero(keep)[max(wanted - found, 0) :]] = False  # enough is enough
@@ -79,7 +82,8 @@ def asked(task, settings, step, number=0):
     )
 
 
-def _one_round(model, task, settings, key, reward, reference):
+def _one_round(model, task, settings, key, reward, reference, workers):
+    """All completions of one round; each worker draws those of its own prompts."""
     texts = asked(task, settings, *key)
     lengths = sorted({len(text) for text in texts})
     if lengths != [task.prompt_length]:
@@ -87,11 +91,40 @@ def _one_round(model, task, settings, key, reward, reference):
             f"{settings.task} gives prompts of {' and '.join(map(str, lengths))} characters; all must have "
             f"{task.prompt_length}, its prompt_length: a batch is not padded."
         )
+    mine = workers.part(len(texts))
+    part = _drawn(model, task, settings, key, (texts[mine], mine.start, len(texts)), reward, reference)
+    found = _shared(part, workers, model.device)
+    if not found.mask.any():
+        raise ValueError(
+            f"reward returned None for all {found.mask.size} completions of a batch; at least one must have a number, "
+            "or there is nothing to learn from. Perhaps the function forgets to return its result."
+        )
+    return found
+
+
+def _shared(part, workers, device):
+    """What all workers have drawn, in the order of the prompts; told from processor to processor."""
+    if workers.count == 1:
+        return part
+    parts = [_moved(each, device) for each in workers.gathered(_moved(part, "cpu"))]
+    return _joined(parts, sum(each.drawn for each in parts))
+
+
+def _moved(part, device):
+    """The same on another device."""
+    ref = None if part.ref_logprobs is None else part.ref_logprobs.to(device)
+    samples = sampling.Samples(*(column.to(device) for column in part.samples))
+    return part._replace(prompts=part.prompts.to(device), samples=samples, ref_logprobs=ref)
+
+
+def _drawn(model, task, settings, key, share, reward, reference):
+    """The completions of a share of the prompts: (those texts, number of the first, how many prompts in all)."""
+    texts, *among = share
     prompts = lm.encode_all(texts)[0].to(model.device)
     stream = int(np.random.default_rng([settings.seed, NOISE_STREAM, *key]).integers(2**62))
     samples = sampling.sample(
         model, prompts, settings.group_size, settings.longest(task), settings.temperature,
-        torch.Generator(model.device).manual_seed(stream),
+        torch.Generator(model.device).manual_seed(stream), among=among,
     )  # fmt: skip
     answers, group = samples.texts(), settings.group_size
     pairs = [(text, answers[i * group + j]) for i, text in enumerate(texts) for j in range(group)]
@@ -113,11 +146,6 @@ def _paid(task, settings, reward, pairs, right, samples):
     if reward is not None:
         given = [_asked(reward, *pair) for pair in pairs]
         mask = np.array([value is not None for value in given])
-        if not mask.any():
-            raise ValueError(
-                f"reward returned None for all {len(given)} completions of a batch; at least one must have a number, "
-                "or there is nothing to learn from. Perhaps the function forgets to return its result."
-            )
         paid = np.array(
             [math.nan if v is None else _number(v, *p) for v, p in zip(given, pairs, strict=True)]
         )

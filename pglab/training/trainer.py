@@ -10,6 +10,7 @@ from pglab.training import plans
 from pglab.training.rollouts import collect
 from pglab.training.unfinished import Unfinished
 from pglab.training.update import Update
+from pglab.training.workers import ALONE
 
 # The panel, in the order of its columns; every one is a number.
 PANEL = (
@@ -33,6 +34,7 @@ class Trainer(Unfinished):
         reward that the settings name.
       model: lm.SmallLM to start from, which is changed; None loads the checkpoint.
       task: tasks.Task in place of the one that the settings name.
+      workers: who shares the work, as ``workers.joined`` gives them.
 
     Raises:
       ValueError: an unknown checkpoint or device; a model whose context is too short; a run of other
@@ -42,23 +44,24 @@ class Trainer(Unfinished):
     updates = Update  # what takes the steps on a batch; ``museum`` has others, each with one fault
 
     def __init__(
-        self, settings, device="cpu", kept=None, progress=False, *, reward=None, model=None, task=None
-    ):
+        self, settings, device="cpu", kept=None, progress=False, *, reward=None, model=None, task=None,
+        workers=ALONE,
+    ):  # fmt: skip
         check(settings, reward, model, task)
-        super().__init__(settings, lm.choose_device(str(device)), kept, progress)
+        enough(settings, workers)
+        super().__init__(settings, lm.choose_device(str(device)), kept, progress, workers)
         self.task, self.reward = tasks.named(settings.task) if task is None else task, reward
         self.policy = lm.load(plans.start_of(settings), self.device) if model is None else model
         plans.reach(self.policy, settings, self.task)
         algorithm = settings.algorithm
-        self.reference = None
-        if algorithm.kl:
-            self.reference = copy_of(self.policy)
         self.value = None
         if algorithm.weight == "critic":
             self.value = torch.nn.Linear(self.policy.shape["width"], 1).to(self.policy.norm.weight)
             torch.nn.init.zeros_(self.value.weight), torch.nn.init.zeros_(self.value.bias)
         parts = {"policy": self.policy} | ({} if self.value is None else {"value": self.value})
         self.model = torch.nn.ModuleDict(parts)
+        workers.join(self.model)
+        self.reference = copy_of(self.policy) if algorithm.kl else None
         self.optimisers = [torch.optim.Adam(self.model.parameters(), settings.learning_rate, fused=True)]
         self.rollouts = None  # of the last step
         self.go_on()
@@ -86,7 +89,9 @@ class Trainer(Unfinished):
         for group in self.optimisers[0].param_groups:
             group["lr"] = settings.rate(self.step)
         self.rollouts = self.collect()
-        update = self.updates(self.policy, self.value, self.optimisers[0], settings, self.rollouts)
+        update = self.updates(
+            self.policy, self.value, self.optimisers[0], settings, self.rollouts, self.workers
+        )
         seen = update.run()
         self.seconds += time.perf_counter() - began
         before = self.rows[-1]["samples"] if self.rows else 0
@@ -98,7 +103,9 @@ class Trainer(Unfinished):
 
     def collect(self):
         """The completions of this step, and what they are paid."""
-        return collect(self.policy, self.task, self.settings, self.step, self.reward, self.reference)
+        return collect(
+            self.policy, self.task, self.settings, self.step, self.reward, self.reference, self.workers
+        )
 
     def several(self):
         self.advance()
@@ -130,6 +137,15 @@ def check(settings, reward, model, task):
         )
     if task is not None and not isinstance(task, tasks.Task):
         raise ValueError(f"task is {task!r}; it must be a Task, such as tasks.Addition(), or None.")
+
+
+def enough(settings, workers):
+    """Refuses more workers than prompts."""
+    if settings.prompts < workers.count:
+        raise ValueError(
+            f"prompts is {settings.prompts}; it must be at least {workers.count} for {workers.count} workers: each draws "
+            "for prompts of its own."
+        )
 
 
 def column(rows, name):

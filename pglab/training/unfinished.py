@@ -11,6 +11,7 @@ from tqdm.auto import tqdm
 from pglab import lm
 from pglab.lm.devices import words
 from pglab.training import state
+from pglab.training.workers import ALONE, WorkerLost, undisturbed
 
 KEEP = 20.0  # seconds between two states on disk
 
@@ -30,10 +31,12 @@ class Unfinished:
       device: torch.device.
       kept: path of the unfinished run; None keeps nothing.
       progress: whether a bar is shown.
+      workers: the processes that share the run; the first one speaks, and writes, for all.
     """
 
-    def __init__(self, settings, device, kept=None, progress=True):
-        self.settings, self.device, self.kept, self.progress = settings, device, kept, progress
+    def __init__(self, settings, device, kept=None, progress=True, workers=ALONE):
+        self.settings, self.device, self.kept, self.workers = settings, device, kept, workers
+        self.progress = progress and workers.first
         self.step, self.rows, self.seconds, self.good = 0, [], 0.0, None
 
     @property
@@ -43,6 +46,7 @@ class Unfinished:
             "device": words(self.device),
             "threads": torch.get_num_threads(),
             "torch": str(torch.__version__),
+            "workers": self.workers.count,
         }
 
     def go_on(self):
@@ -51,7 +55,7 @@ class Unfinished:
         Raises:
           ValueError: a run of other settings lies there.
         """
-        found = self._found()
+        found = self.workers.told(self._found() if self.workers.first else None)
         if found is None:
             return self.remember()
         different = self._different(found)
@@ -75,13 +79,15 @@ class Unfinished:
 
     def _different(self, found):
         marks, mine = found["marks"], self.marks
+        marks = {"workers": 1} | marks  # runs of earlier days had no others
         others = [
             f"{name} {marks.get(name)}, not {mine[name]}" for name in mine if marks.get(name) != mine[name]
         ]
         return ", ".join(filter(None, [self.settings.differences(found["settings"]), *others]))
 
     def say(self, sentence):
-        tqdm.write(sentence)
+        if self.workers.first:
+            tqdm.write(sentence)
 
     def remember(self):
         """Holds a copy of the run as it is now: an interrupt in the middle of a step must not be kept."""
@@ -117,7 +123,8 @@ class Unfinished:
                 bar.set_postfix(self.postfix(), refresh=False)
                 self.remember()
                 if time.perf_counter() - written > KEEP and self.step < self.settings.total:
-                    self.write()
+                    if self.workers.first:
+                        self.write()
                     written = time.perf_counter()
 
 
@@ -130,12 +137,16 @@ def held(run):
 
     Raises:
       Interrupted: in place of Ctrl-C; it says what is kept.
+      WorkerLost: another worker has gone; it says what is kept. Whoever is left writes it: all have the same.
       OSError: as it came. What has no room for the weights may have it for the state.
     """
     try:
         yield
     except KeyboardInterrupt:
+        undisturbed()
         raise Interrupted(f"Stopped at step {run.good['step']:,}. {run.write()}") from None
+    except WorkerLost as lost:
+        raise WorkerLost(f"{lost} Stopped at step {run.good['step']:,}. {run.write()}") from lost
     except OSError:
         with suppress(OSError):
             run.write()

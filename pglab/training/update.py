@@ -8,6 +8,7 @@ import torch
 
 from pglab import diagnostics, logprobs, sampling
 from pglab.training import rollouts as rollout
+from pglab.training.workers import ALONE
 
 
 class Part(NamedTuple):
@@ -19,8 +20,8 @@ class Part(NamedTuple):
     width: int  # tokens of the longest of these completions
 
 
-def split(rollouts, settings, weights):
-    """Which rows are read together.
+def split(rollouts, settings, weights, workers=ALONE):
+    """Which rows this worker reads, and which of them together.
 
     Prompts are dealt out whole, so that a group stays in one micro-batch. A row whose every advantage
     is 0 adds exactly nothing to the gradient of a loss without KL and critic: it is not read.
@@ -29,6 +30,7 @@ def split(rollouts, settings, weights):
       rollouts: Rollouts.
       settings: PostTraining.
       weights: (N, T) advantages; None with a critic.
+      workers: who shares the batch; each has as many micro-batches.
 
     Returns:
       a list of Part, one for each micro-batch; a micro-batch without rows has n = 0.
@@ -39,8 +41,8 @@ def split(rollouts, settings, weights):
     used = torch.ones(len(owners), dtype=torch.bool)
     if weights is not None and settings.algorithm.skips:
         used = (weights.cpu() != 0).logical_and(mask).any(1)
-    parts = []
-    for prompts in np.array_split(np.arange(len(rollouts.texts)), settings.micro_batches):
+    parts, many = [], workers.count * settings.micro_batches
+    for prompts in np.array_split(np.arange(len(rollouts.texts)), many)[workers.part(many)]:
         rows = (used & torch.isin(owners, torch.from_numpy(prompts))).nonzero()[:, 0]
         here, which = owners[rows].unique(return_inverse=True)
         width = int(mask[rows].sum(1).max()) if len(rows) else 0
@@ -58,16 +60,18 @@ class Update:
       optimiser: of both.
       settings: PostTraining.
       rollouts: Rollouts.
+      workers: who shares the work; all of them make the same updates.
     """
 
-    def __init__(self, model, value, optimiser, settings, rollouts):
+    def __init__(self, model, value, optimiser, settings, rollouts, workers=ALONE):
+        self.workers = workers
         self.model, self.value, self.optimiser, self.settings = model, value, optimiser, settings
         self.rollouts, self.algorithm = rollouts, settings.algorithm
         self.parameters = [p for group in optimiser.param_groups for p in group["params"]]
         self.old = torch.zeros_like(rollouts.samples.logprobs)  # (N, T) before the first step
         self.targets = self.old_values = None
         self.weights = self.weigh() if value is None else self.judge()
-        self.parts = split(rollouts, settings, self.weights)
+        self.parts = split(rollouts, settings, self.weights, workers)
         self.whole = self.algorithm.denominator(rollouts.samples.mask)
 
     def weigh(self):
@@ -99,7 +103,7 @@ class Update:
           tokens that were read.
         """
         seen = {"grad_norm": 0.0, "grad_noise": math.nan, "clip_fraction": 0.0, "kl": 0.0}
-        if not any(len(part.rows) for part in self.parts):
+        if not any(self.workers.gathered(any(len(part.rows) for part in self.parts))):
             return seen  # nothing to learn from: nothing moves, the optimiser's momentum neither
         for epoch in range(self.settings.epochs):
             gradients = self.gradient(epoch, seen)
@@ -121,19 +125,28 @@ class Update:
         """Leaves the gradient of the whole batch in the parameters; returns (M, D) of its parts, M > 1."""
         self.optimiser.zero_grad(set_to_none=True)
         before, each, total = None, [], np.zeros(3)
-        for part in self.parts:
-            if len(part.rows):
-                loss, found = self.loss(part, epoch)
-                loss.backward()
-                total += found
-            if len(self.parts) > 1:
-                now = self.flat()
-                each.append(now if before is None else now - before)
-                before = now
+        with self.workers.apart():
+            for part in self.parts:
+                if len(part.rows):
+                    loss, found = self.loss(part, epoch)
+                    loss.backward()
+                    total += found
+                if len(self.parts) > 1:
+                    now = self.flat()
+                    each.append(now if before is None else now - before)
+                    before = now
+        self.workers.add_up()
         tokens = max(int(self.rollouts.samples.mask.sum()), 1)
-        clipped, distance, read = total.tolist()
+        clipped, distance, read = sum(self.workers.gathered(total)).tolist()
         seen["clip_fraction"], seen["kl"] = clipped / tokens, distance / max(read, 1)
-        return torch.stack(each) if each else None
+        return self.parts_of_all(each) if each else None
+
+    def parts_of_all(self, each):
+        """(M, D) gradients of the micro-batches of all workers."""
+        mine = torch.stack(each)
+        if self.workers.count == 1:
+            return mine
+        return torch.cat([part.to(mine.device) for part in self.workers.gathered(mine.cpu())])
 
     def flat(self):
         """(D,) the gradient so far."""
