@@ -1,6 +1,7 @@
 """The small language model: text and tokens, the transformer, its files, the device it runs on."""
 
 from pglab.lm.devices import choose_device
+from pglab.lm.export import export, from_export
 from pglab.lm.files import DATA, load, read_card, save
 from pglab.lm.model import SmallLM
 from pglab.lm.text import ALPHABET, END, decode, decode_all, encode, encode_all
@@ -15,6 +16,8 @@ __all__ = [
     "decode_all",
     "encode",
     "encode_all",
+    "export",
+    "from_export",
     "load",
     "read_card",
     "save",
