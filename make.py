@@ -25,6 +25,9 @@ from pathlib import Path
 OLDEST, NEWEST = (3, 11), (3, 14)  # requires-python says the same; a test holds them together
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 INSTALLED_APART = re.compile(r"(torch|triton|nvidia-[\w-]+|cuda-[\w-]+)==")
+PEERS_HEADER = """\
+# Made by `make lock`: what the extra `peers` needs on top of requirements.lock; `make peers` installs it.
+"""
 LOCK_HEADER = """\
 # Made by `make lock` (uv pip compile --universal): every package on every platform; not for editing.
 # torch is not here: make.py installs it apart, since its CUDA packages weigh gigabytes.
@@ -37,6 +40,7 @@ def python_in(folder):
 
 ROOT = Path(__file__).resolve().parent
 LOCK, PROJECT, FIRST = ROOT / "requirements.lock", ROOT / "pyproject.toml", ROOT / "notebooks/00_start_here.ipynb"
+PEERS = ROOT / "requirements-peers.lock"
 VENV = ROOT / ".venv"
 PYTHON, STAMP, LOG = python_in(VENV), VENV / "complete.json", VENV / "install.log"
 
@@ -221,6 +225,11 @@ def venv_works():
         return False
 
 
+def pins(lock):
+    """The lines of a lock that name a package."""
+    return re.findall(r"(?m)^[^#\s].*$", lock.read_text(encoding="utf-8"))
+
+
 def make_venv(progress):
     if not (importlib.util.find_spec("venv") and importlib.util.find_spec("ensurepip")):
         sys.exit("This Python lacks its venv module. On Debian or Ubuntu:\n"
@@ -246,7 +255,7 @@ def ready():
     if works and is_complete(os.environ):
         return
     print("Installing into .venv: minutes the first time, seconds later. Ctrl-C is safe.", flush=True)
-    progress = Progress(total=2 + len(re.findall(r"(?m)^[^#\s]", LOCK.read_text(encoding="utf-8"))))
+    progress = Progress(total=2 + len(pins(LOCK)))
     if not works:
         make_venv(progress)
     before = read_stamp()
@@ -260,6 +269,21 @@ def ready():
     pip(progress, "install", *torch)
     pip(progress, "install", "--no-deps", "--no-build-isolation", "-e", ".")
     write_whole(STAMP, json.dumps({"fingerprint": fingerprint(), "torch": torch, "installed": installed()}))
+    print(f"Installed in {time.time() - progress.start:.0f} s.", flush=True)
+
+
+def peers_ready():
+    """Complete .venv, and put the extra `peers` beside it; instant when there is nothing to do."""
+    ready()
+    lock, stamp = hashlib.sha256(PEERS.read_bytes()).hexdigest(), read_stamp()
+    if stamp.get("peers") == lock:
+        return
+    print("Installing the extra `peers` (transformers, TRL and what they need): a minute or two. Ctrl-C is safe.",
+          flush=True)
+    progress = Progress(total=len(pins(PEERS)))
+    forget_half_installed()
+    pip(progress, "install", "--no-deps", "-r", PEERS.name)
+    write_whole(STAMP, json.dumps(dict(stamp, peers=lock, installed=installed())))
     print(f"Installed in {time.time() - progress.start:.0f} s.", flush=True)
 
 
@@ -306,6 +330,17 @@ def recorded(more):
     return run("tools/recordings.py", *device, *more)
 
 
+def peers(more):
+    peers_ready()
+    print("The extra `peers` is ready.")
+    return 0
+
+
+def peers_bench(more):
+    peers_ready()
+    return run("tools/bench_peers.py", *more)
+
+
 def lock(more):
     with tempfile.TemporaryDirectory() as folder:
         uv = [str(python_in(Path(folder))), "-m", "uv", "pip", "compile", "--quiet", "--universal"]
@@ -313,9 +348,20 @@ def lock(more):
         uv += ["--python-version", "%d.%d" % OLDEST]  # noqa: UP031
         subprocess.check_call([sys.executable, "-m", "venv", folder])
         subprocess.check_call([uv[0], "-m", "pip", "install", "--quiet", "uv"])
-        pins = subprocess.check_output([*uv, PROJECT.name, *more], cwd=str(ROOT), encoding="utf-8")
-    write_whole(LOCK, LOCK_HEADER + "".join(pin for pin in pins.splitlines(True) if not INSTALLED_APART.match(pin)))
+
+        def compiled(*options):
+            said = subprocess.check_output([*uv, PROJECT.name, *options, *more], cwd=str(ROOT), encoding="utf-8")
+            return [pin for pin in said.splitlines(True) if not INSTALLED_APART.match(pin)]
+
+        write_whole(LOCK, LOCK_HEADER + "".join(compiled()))
+        extra = compiled("--extra", "peers", "-c", LOCK.name)
+    known = {name_of(pin) for pin in pins(LOCK)}
+    write_whole(PEERS, PEERS_HEADER + "".join(pin for pin in extra if name_of(pin) not in known))
     return 0
+
+
+def name_of(pin):
+    return pin.split("==")[0]
 
 
 def clean(more):
@@ -345,8 +391,10 @@ WORDS = {
     "drawings": ("make the committed drawings again", lambda more: run("tools/drawings.py", *more)),
     "checkpoints": ("pretrain the models in data/ again (minutes)", checkpoints),
     "recordings": ("record the experiments in data/recordings/ again (an hour; a name: that one)", recorded),
+    "peers": ("install TRL and transformers beside it, which notebook 11 hands over to", peers),
+    "peers-bench": ("race their sampler and their GRPO step, on the same weights and work", peers_bench),
     "env": ("make or complete .venv (the words above do so by themselves)", env),
-    "lock": ("pin in requirements.lock the newest versions that pyproject.toml allows", lock),
+    "lock": ("pin in both locks the newest versions that pyproject.toml allows", lock),
     "clean": ("remove .venv and the caches, nothing of yours", clean),
     "help": ("say this", show_help),
 }
