@@ -1,0 +1,27 @@
+"""Is the optional extra here? And no word to any hub."""
+
+import importlib.util
+import os
+
+PACKAGES = ("transformers", "trl", "accelerate", "datasets")
+OFFLINE = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_DATASETS_OFFLINE", "HF_HUB_DISABLE_TELEMETRY")
+
+
+def missing():
+    """The packages of the extra that are not installed, a list of names; empty if all are."""
+    return [name for name in PACKAGES if importlib.util.find_spec(name) is None]
+
+
+def need():
+    """Makes sure that the extra is there, and that it stays offline; call it before its packages are imported.
+
+    Raises:
+      ImportError: something is missing; the message says what installs it.
+    """
+    if gone := missing():
+        raise ImportError(
+            f"{' and '.join(gone)} cannot be found; `make peers` installs the optional extra "
+            '(with conda: pip install -e ".[peers]").'
+        )
+    for name in OFFLINE:
+        os.environ.setdefault(name, "1")

@@ -1,0 +1,8 @@
+from typing import NamedTuple
+
+
+class Row(NamedTuple):
+    ours: str
+
+
+GUIDE = ()
