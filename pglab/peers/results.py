@@ -1,10 +1,12 @@
-"""What was measured with the extra, recorded for readers without it: ``data/recordings/peers.json``."""
+"""What was measured with the extra, recorded for readers without it: ``data/measured/peers.json``."""
 
 import json
+from importlib import metadata
 
-from pglab.recordings import FOLDER
+from pglab import _files, lm
+from pglab.peers.extra import PACKAGES
 
-NAME = "peers.json"
+FOLDER, NAME = lm.DATA / "measured", "peers.json"
 
 
 def recorded():
@@ -24,3 +26,23 @@ def recorded():
         raise ValueError(
             f"{path.name} cannot be read ({error}); `git checkout data` brings it back."
         ) from error
+
+
+def note(key, value):
+    """Writes one part of the recorded results, and leaves the others.
+
+    Args:
+      key: "parity", "trl" or "race".
+      value: for JSON.
+    """
+    try:
+        found = recorded()
+    except ValueError:
+        found = {}
+    text = json.dumps(found | {key: value}, indent=1, sort_keys=True) + "\n"
+    _files.write_whole({FOLDER / NAME: text.encode()})
+
+
+def versions():
+    """{package: version} of the extra and of torch."""
+    return {name: metadata.version(name) for name in ("torch", *PACKAGES)}
