@@ -19,11 +19,12 @@ Sources: Owen 2013, Monte Carlo theory, chapter 9; Precup, Sutton and Singh 2000
 """
 
 from pglab.offpolicy.answers import PAYS, Answers, along_tokens, one_decision, trajectories
-from pglab.offpolicy.caps import Best, Curve, best_cap, curve
+from pglab.offpolicy.caps import AIMS, Best, Curve, best_cap, curve
 from pglab.offpolicy.moments import LEVELS, MODES, Moments, moments, weights
 from pglab.offpolicy.stale import Growth, ascent, growth, ratio_square, stale
 
 __all__ = [
+    "AIMS",
     "LEVELS",
     "MODES",
     "PAYS",

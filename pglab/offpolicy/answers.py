@@ -23,7 +23,9 @@ class Answers(NamedTuple):
     log_ratio: np.ndarray  # (N, K) log pi - log mu of one such token, in nats; 0 where there is none
     times: np.ndarray  # (N, K) how many such tokens
     scores: np.ndarray  # (N, K, n) grad log pi of one such token
-    products: np.ndarray  # (N, K, K): |sum_k w_k times_k score_k|^2 = w products w, for weights w of the columns
+    products: (
+        np.ndarray
+    )  # (N, K, K): |sum_k w_k times_k score_k|^2 = w products w, for weights w of the columns
     gradient: np.ndarray  # (n,) grad J, of the policy that is trained
     ordered: bool  # whether columns are places, in their order
 

@@ -120,5 +120,7 @@ def growth(logits, behaviour_logits, rewards, lengths, pay="all", baseline=0.0):
         by_token = moments(answers, "token", baseline=baseline)
         whole = moments(answers, "sequence", baseline=baseline)
         bias = np.linalg.norm(by_token.bias) / size
-        rows.append((square**length, whole.share, bias, whole.variance**0.5 / size, by_token.variance**0.5 / size))
+        rows.append(
+            (square**length, whole.share, bias, whole.variance**0.5 / size, by_token.variance**0.5 / size)
+        )
     return Growth(lengths.astype(int), *np.array(rows).T)

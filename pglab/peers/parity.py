@@ -79,7 +79,7 @@ def parity(settings, moved=0.0, seed=0, model=None, **changes):
         theirs.model.zero_grad()
         loss = theirs._compute_loss(theirs.model, drawn)
         loss.backward()
-        return _compared(ours, theirs.model, losses.total, float(loss), update, drawn)
+        return _compared(ours, theirs.model, losses.total, float(loss.detach()), update, drawn)
 
 
 @contextmanager
@@ -158,7 +158,7 @@ class _Losses:
 
     def __call__(self, part, epoch):
         loss, seen = self.of(part, epoch)
-        self.total += float(loss)
+        self.total += float(loss.detach())
         return loss, seen
 
 
