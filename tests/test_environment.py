@@ -107,8 +107,27 @@ def test_the_lock_names_no_host_and_says_how_it_is_made(make):
     assert LOCK.startswith(make.LOCK_HEADER) and "make lock" in make.LOCK_HEADER
 
 
+def test_the_lock_of_the_extra_pins_what_the_main_lock_does_not(make):
+    text = (ROOT / "requirements-peers.lock").read_text(encoding="utf-8")
+    assert text.startswith(make.PEERS_HEADER) and "//" not in text
+    extra = {canonicalize_name(pin.name): pin for pin in map(Requirement, make.pins(make.PEERS))}
+    assert not set(extra) & {canonicalize_name(pin.name) for pin in pins()}
+    assert not [name for name in extra if re.match(r"(py)?torch|nvidia|cuda|.*triton", name)]
+    wanted = ranges(PROJECT["project"]["optional-dependencies"]["peers"])
+    assert set(wanted) == {"transformers", "trl", "accelerate", "datasets"}
+    for name, clauses in wanted.items():
+        (clause,) = extra[name].specifier
+        assert clause.operator == "==" and clauses.contains(clause.version) and extra[name].marker is None
+
+
+def test_ci_installs_the_extra_and_then_insists_on_it():
+    text = (ROOT / ".ci/run").read_text(encoding="utf-8")
+    assert text.index("make peers") < text.index("export PGLAB_REQUIRE_PEERS=1") < text.rindex("make test")
+
+
 def test_the_set_up_names_no_host_but_two_public_ones():
     files = ["make.py", "Makefile", ".ci/run", "environment.yml", "pyproject.toml", "requirements.lock"]
+    files += ["requirements-peers.lock"]
     text = "".join((ROOT / name).read_text(encoding="utf-8") for name in files)
     assert set(re.findall(r"//([\w.-]+\.\w+)", text)) == {"download.pytorch.org", "www.python.org"}
 
@@ -208,7 +227,7 @@ def test_an_nvidia_driver_shows_by_its_program_or_its_folder(make, monkeypatch, 
 @pytest.fixture
 def folder(make, monkeypatch, tmp_path):
     """A project folder of its own, where pip's orders are recorded in `folder.orders`."""
-    for name in ("requirements.lock", "pyproject.toml"):
+    for name in ("requirements.lock", "requirements-peers.lock", "pyproject.toml"):
         shutil.copy(ROOT / name, tmp_path)
     for name, path in [
         ("ROOT", "."),
@@ -216,6 +235,7 @@ def folder(make, monkeypatch, tmp_path):
         ("STAMP", ".venv/complete.json"),
         ("LOG", ".venv/install.log"),
         ("LOCK", "requirements.lock"),
+        ("PEERS", "requirements-peers.lock"),
         ("PROJECT", "pyproject.toml"),
         ("FIRST", "notebooks/00.ipynb"),
     ]:
@@ -307,6 +327,35 @@ def test_an_interrupted_change_of_torch_is_not_forgotten(make, folder, monkeypat
     assert make.main(["env"]) == 130
     monkeypatch.delenv("TORCH")
     assert not make.is_complete({})
+
+
+def test_the_extra_is_installed_once_and_stays(make, folder):
+    assert make.main(["peers"]) == 0
+    assert (
+        folder.orders[-1] == ("install", "--no-deps", "-r", "requirements-peers.lock")
+        and len(folder.orders) == 4
+    )
+    folder.orders.clear()
+    assert make.main(["peers"]) == 0 and make.main(["env"]) == 0
+    assert folder.orders == []
+    (folder.path / "requirements-peers.lock").write_text("trl==9\n")
+    assert make.main(["peers"]) == 0 and len(folder.orders) == 1
+    (folder.path / "requirements.lock").write_text(
+        "numpy==2.4.6\n"
+    )  # a new main lock: the extra is looked at again
+    folder.orders.clear()
+    assert make.main(["env"]) == 0 and len(folder.orders) == 3
+    assert make.main(["peers"]) == 0 and len(folder.orders) == 4
+
+
+def test_an_interrupted_extra_is_finished_by_the_next_run(make, folder):
+    make.ready()
+    folder.stop_at = len(folder.orders) + 1
+    assert make.main(["peers"]) == 130
+    folder.stop_at = None
+    folder.orders.clear()
+    assert make.main(["env"]) == 0 and folder.orders == []  # what was complete still is
+    assert make.main(["peers"]) == 0 and len(folder.orders) == 1
 
 
 def test_a_venv_that_does_not_work_is_made_anew(make, folder, monkeypatch):
@@ -602,7 +651,7 @@ def test_ci_runs_make_test_in_bash():
 )
 def test_ci_takes_a_good_python_and_sets_what_the_tests_look_at(tmp_path, there, chosen):
     """With stand-ins for the programs on PATH, one of which (make) tells what it was given."""
-    say = 'echo "$@" CI=$CI BROWSER=$PGLAB_REQUIRE_BROWSER INDEX=${TORCH_INDEX-unset} DIR=$(basename "$PWD")'
+    say = 'echo "$@" CI=$CI BROWSER=$PGLAB_REQUIRE_BROWSER PEERS=$PGLAB_REQUIRE_PEERS$HF_HUB_OFFLINE INDEX=${TORCH_INDEX-unset} DIR=$(basename "$PWD")'
     programs = {
         "make": say,
         "chromium": "true",
@@ -616,7 +665,9 @@ def test_ci_takes_a_good_python_and_sets_what_the_tests_look_at(tmp_path, there,
         (tmp_path / name).chmod(0o755)
     path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
     out = subprocess.check_output([ROOT / ".ci/run"], cwd=tmp_path, env={"PATH": path}, text=True)
-    assert out == f"test PYTHON={chosen} CI=true BROWSER=1 INDEX= DIR={ROOT.name}\n"
+    said = "PYTHON={} CI=true BROWSER=1 PEERS={} INDEX= DIR={}\n"
+    first, second = said.format(chosen, "", ROOT.name), said.format(chosen, "11", ROOT.name)
+    assert out == f"peers {first}test {second}"  # offline once everything is installed
 
 
 @posix

@@ -14,9 +14,9 @@ PACKAGE = Path(pglab.__file__).parent
 # Bottom to top. Helpers that any room may use come first; `environment` needs no room at all.
 HELPERS = ["_checks", "_arrays", "_masked", "_files"]
 ROOMS = [
-    "environment", "bandit", "gaussian", "groups", "returns", "mdp", "offpolicy", "advantages", "kl", "constraints", "steps",
-    "logprobs", "losses", "lm", "sampling", "tasks", "oracle", "diagnostics", "algorithms", "training",
-    "scaling",     "recordings", "museum", "peers", "figures", "sliders", "exercises",
+    "environment", "bandit", "gaussian", "groups", "returns", "mdp", "offpolicy", "advantages", "kl", "constraints",
+    "steps", "logprobs", "losses", "lm", "sampling", "tasks", "oracle", "diagnostics", "algorithms", "training",
+    "scaling", "recordings", "museum", "peers", "figures", "sliders", "exercises",
 ]  # fmt: skip
 WITHOUT_TORCH = [*ROOMS[: ROOMS.index("kl") + 1], "recordings", "figures", "sliders", "exercises"]
 BUILT = sorted(
