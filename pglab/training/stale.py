@@ -46,7 +46,9 @@ class StaleTrainer(Trainer):
         self.cap = cap
         for name in ("kept", "workers"):
             if options.get(name) is not None:
-                raise ValueError(f"{name} is given; it must be left out: the older policies are kept nowhere.")
+                raise ValueError(
+                    f"{name} is given; it must be left out: the older policies are kept nowhere."
+                )
         super().__init__(settings, device, **options)
         if self.value is not None or settings.algorithm.ratio == "none":
             raise ValueError(
@@ -54,12 +56,16 @@ class StaleTrainer(Trainer):
                 "completions, and no critic, such as 'grpo'."
             )
         self.older = deque(maxlen=self.behind + 1)  # the oldest first
-        self.share = []  # of each step: effective sample size of the completions' weights, over their number
+        self.share = []  # of each step, of uncut weights of completions
 
     def advance(self):
         """As ``Trainer.advance``; the policy before the step is kept for those to come."""
         self.older.append(copy_of(self.policy))
         return super().advance()
+
+    def column(self, name):
+        """As ``Trainer.column``; and "share", the effective sample size of the completions, over their number."""
+        return list(self.share) if name == "share" else super().column(name)
 
     def collect(self):
         """The completions of this step, drawn by the oldest policy that is kept."""

@@ -15,6 +15,7 @@ class Part(NamedTuple):
     """The rows that one micro-batch reads: n of the N of the batch."""
 
     rows: torch.Tensor  # (n,) numbers of the rows
+    counts: torch.Tensor  # (n,) how often each came: alike completions of a prompt are read once
     prompts: torch.Tensor  # (b, P) those prompts alone that have such rows
     owners: torch.Tensor  # (n,) which of these
     width: int  # tokens of the longest of these completions
@@ -23,8 +24,10 @@ class Part(NamedTuple):
 def split(rollouts, settings, weights, workers=ALONE):
     """Which rows this worker reads, and which of them together.
 
-    Prompts are dealt out whole, so that a group stays in one micro-batch. A row whose every advantage
-    is 0 adds exactly nothing to the gradient of a loss without KL and critic: it is not read.
+    Prompts are dealt out whole, so that a group stays in one micro-batch. In a loss without KL and critic a row
+    whose every advantage is 0 adds exactly nothing to the gradient: it is not read. And rows of a prompt that
+    are alike, with the same advantages, are read once and count as often as they came: such a loss is
+    proportional to the advantage, so that c times the advantage is c rows.
 
     Args:
       rollouts: Rollouts.
@@ -38,17 +41,36 @@ def split(rollouts, settings, weights, workers=ALONE):
     Source: Yu et al. 2025 (DAPO), section 3.2 (such groups carry no gradient).
     """
     mask, owners = rollouts.samples.mask.cpu(), rollouts.owners
-    used = torch.ones(len(owners), dtype=torch.bool)
+    counts = torch.ones(len(owners), dtype=torch.int64)
     if weights is not None and settings.algorithm.skips:
-        used = (weights.cpu() != 0).logical_and(mask).any(1)
+        counts = _multiplicity(owners, rollouts.samples.tokens.cpu(), weights.cpu(), mask)
     parts, many = [], workers.count * settings.micro_batches
     for prompts in np.array_split(np.arange(len(rollouts.texts)), many)[workers.part(many)]:
-        rows = (used & torch.isin(owners, torch.from_numpy(prompts))).nonzero()[:, 0]
+        rows = ((counts > 0) & torch.isin(owners, torch.from_numpy(prompts))).nonzero()[:, 0]
         here, which = owners[rows].unique(return_inverse=True)
         width = int(mask[rows].sum(1).max()) if len(rows) else 0
         device = rollouts.prompts.device
-        parts.append(Part(rows.to(device), rollouts.prompts[here.to(device)], which.to(device), width))
+        columns = (
+            rows.to(device),
+            counts[rows].to(device),
+            rollouts.prompts[here.to(device)],
+            which.to(device),
+        )
+        parts.append(Part(*columns, width))
     return parts
+
+
+def _multiplicity(owners, tokens, weights, mask):
+    """(N,) how many rows each row stands for: all those like it at the first of them, 0 at the others.
+
+    0 also where every advantage is 0. Behind the end nothing counts, and nothing is compared.
+    """
+    weights = weights.where(mask, 0.0)
+    key = torch.cat([owners[:, None].double(), tokens.where(mask, -1).double(), weights.double()], 1)
+    kinds, kind, many = key.unique(dim=0, return_inverse=True, return_counts=True)
+    rows = torch.arange(len(owners))
+    first = rows.new_full((len(kinds),), len(rows)).scatter_reduce(0, kind, rows, "amin")
+    return many[kind] * (rows == first[kind]) * (weights != 0).any(1)
 
 
 class Update:
@@ -157,7 +179,7 @@ class Update:
         """The part's share of the loss, and what ``seen`` says of it."""
         samples, rows, width = self.rollouts.samples, part.rows, part.width
         tokens, mask = samples.tokens[rows, :width], samples.mask[rows, :width]
-        weights = self.weights[rows, :width]
+        weights = self.weights[rows, :width] * part.counts[:, None]
         states = self.states(part.prompts, tokens, part.owners)  # (n, width, d)
         logits = self.model.head(states)
         if self.settings.temperature != 1:
@@ -169,7 +191,10 @@ class Update:
                 f"learning_rate (it is {self.settings.learning_rate:g}), or a smaller kl if there is one."
             )
         old = self.before(new.detach(), part, epoch)
-        seen = (0, 0.0, 0) if old is None else self.seen(new.detach(), old, weights, mask)
+        seen = (0, 0.0, 0)
+        if old is not None:
+            columns = (new.detach(), old, weights, mask)
+            seen = self.seen(*(column.repeat_interleave(part.counts, 0) for column in columns))
         loss = self.policy_loss(new, old, weights, mask, part)
         if self.value is not None:
             loss = loss + self.algorithm.value_weight * self.value_loss(states, rows)
