@@ -6,6 +6,7 @@ from pglab import tasks
 from pglab.algorithms import named
 from pglab.museum import faults
 from pglab.training import PostTraining, Trainer, plan
+from pglab.training.stale import StaleTrainer
 
 # Every column that can be measured; "..._error" stands beside a mean over prompts.
 COLUMNS = {
@@ -43,6 +44,7 @@ SEEN = {
     "kl": "how far the last update on the batch finds the policy from the old one, k3, nats a token",
     "kl_ref": "how far the policy is from the model before training, k3, nats a token",
     "drawn_a_step": "completions drawn for one step",
+    "share": "effective sample size of the completions, by pi over mu of each, over their number",
 }
 
 
@@ -59,6 +61,7 @@ class Variant:
       fault: a name of ``faults.FAULTS``, or "healthy"; "" for an ordinary run.
       healed: whether the twin of that fault is run.
       blind: whether the recording keeps silent about the fault.
+      stale: (how many steps behind the policy is that draws, correction, cap), as of ``StaleTrainer``, or ().
     """
 
     words: str
@@ -69,6 +72,7 @@ class Variant:
     fault: str = ""
     healed: bool = False
     blind: bool = False
+    stale: tuple = ()
 
     def with_seed(self, seed):
         """Its settings with this seed."""
@@ -82,6 +86,9 @@ class Variant:
         """The run of a seed, at its start."""
         if self.fault:
             return faults.trainer(self.fault, self.with_seed(seed), device, healthy=self.healed)
+        if self.stale:
+            behind, correction, cap = self.stale
+            return StaleTrainer(self.with_seed(seed), device, behind=behind, correction=correction, cap=cap)
         return Trainer(self.with_seed(seed), device, reward=self.function())
 
     def about(self):
@@ -91,6 +98,7 @@ class Variant:
             {"words": self.words}
             | ({"reward": self.reward} if self.reward else {})
             | sick
+            | dict(zip(("behind", "correction", "cap"), self.stale, strict=False))
             | (self.more or {})
         )
 
@@ -302,6 +310,42 @@ def blind():
     }
 
 
+# ---- P2: completions of a policy some steps behind
+
+CORRECTED = {
+    "none": ("taken as they come, ratios from 1", "none", None),
+    "clip": ("the clip's ratio is that to the policy that drew them", "clip", None),
+    "token": ("each token's advantage times its ratio, at most 2", "token", 2.0),
+    "sequence": ("each completion's advantages times its ratio, at most 2", "sequence", 2.0),
+    "sequence without cap": ("each completion's advantages times its ratio", "sequence", None),
+}
+BEHIND = {
+    1e-3: {
+        "none": (0, 1, 2, 4, 8, 16),
+        "sequence": (1, 2, 4, 8, 16),
+        "sequence without cap": (4, 16),
+        "clip": (1, 4, 16),
+        "token": (1, 4, 16),
+    },
+    2e-4: {"none": (0, 4, 16), "sequence": (4, 16), "clip": (4,)},
+}
+
+
+def stale():
+    """The same samples and updates for all: what differs is who drew, and what is done about it."""
+    found = {}
+    for rate, corrections in BEHIND.items():
+        settings = plan("addition", learning_rate=rate)
+        at = tuple(step * settings.prompts * settings.group_size for step in (0, 5, 10, 15, 20, 30, 40))
+        for name, every in corrections.items():
+            words, correction, cap = CORRECTED[name]
+            for behind in every:
+                says = f"drawn {behind} steps before, {words}; learning rate {rate:g}"
+                label = f"{name} {behind} {rate:g}"
+                found[label] = Variant(says, settings, at, stale=(behind, correction, cap))
+    return found
+
+
 PASSES = ("pass_at_1", "pass_at_64", "pass_at_1_new", "pass_at_64_new")  # prompts are few here: see "drawn"
 WIDE = (*(name + end for name in PASSES for end in ("", "_error")), "drawn", "entropy", "zero_std", "length")
 PANEL = (
@@ -388,5 +432,14 @@ EXPERIMENTS = {
         seeds=(0, 1, 2),
         measured=(),
         seen=(*PANEL, "kl_ref"),
+    ),
+    "stale": Experiment(
+        "GRPO on addition from completions of a policy some steps behind, with and without importance weights",
+        stale(),
+        seeds=tuple(range(10)),
+        measured=("pass_at_1",),
+        seen=("share",),
+        prompts=256,
+        samples=4,
     ),
 }

@@ -34,6 +34,7 @@ CELLS = {
     "08": (25, 92),
     "09": (25, 90),
     "10": (25, 120),
+    "11": (25, 84),
 }  # 01 asserts nine claims
 WORDS_PER_MINUTE, MINUTES_PER_CODE_CELL = 110, 0.75
 

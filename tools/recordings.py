@@ -118,6 +118,7 @@ def mark_of(experiment, variant, seed, device):
         "start": lm.read_card(plans.start_of(variant.settings))["sha256"],
         "measured": [*experiment.measured, *experiment.seen, variant.reward, list(variant.points)],
         "fault": [variant.fault, variant.healed],
+        "stale": list(variant.stale),
         "held_out": [experiment.prompts, experiment.samples, experiment.keep],
         "machine": [words(device), torch.get_num_threads(), str(torch.__version__)],
     }

@@ -6,7 +6,21 @@
 prints one line, the same on every machine, and never raises.
 """
 
-from pglab.exercises import nb00, nb01, nb02, nb03, nb04, nb05, nb06, nb07, nb08, nb09, nb09_tokens, nb10
+from pglab.exercises import (
+    nb00,
+    nb01,
+    nb02,
+    nb03,
+    nb04,
+    nb05,
+    nb06,
+    nb07,
+    nb08,
+    nb09,
+    nb09_tokens,
+    nb10,
+    nb11,
+)
 from pglab.exercises.checking import all_exercises, check
 from pglab.exercises.record import progress
 
@@ -25,5 +39,6 @@ __all__ = [
     "nb09",
     "nb09_tokens",
     "nb10",
+    "nb11",
     "progress",
 ]

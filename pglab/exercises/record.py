@@ -22,6 +22,7 @@ TITLES = {
     "8": "08 GRPO on a small model",
     "9": "09 The variants",
     "10": "10 The bug museum",
+    "11": "11 Scaling out",
 }
 
 

@@ -18,7 +18,7 @@ All answers are listed, so nothing here is sampled.
 Sources: Owen 2013, Monte Carlo theory, chapter 9; Precup, Sutton and Singh 2000; Ionides 2008.
 """
 
-from pglab.offpolicy.answers import PAYS, Answers, along_tokens, one_decision, trajectories
+from pglab.offpolicy.answers import PAYS, Answers, along_tokens, listed, one_decision, trajectories
 from pglab.offpolicy.caps import AIMS, Best, Curve, best_cap, curve
 from pglab.offpolicy.moments import LEVELS, MODES, Moments, moments, weights
 from pglab.offpolicy.stale import Growth, ascent, growth, ratio_square, stale
@@ -38,6 +38,7 @@ __all__ = [
     "best_cap",
     "curve",
     "growth",
+    "listed",
     "moments",
     "one_decision",
     "ratio_square",

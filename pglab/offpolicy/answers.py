@@ -1,5 +1,6 @@
 """Every answer that the behaviour policy can give, and what both policies say of its tokens."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -49,9 +50,8 @@ def one_decision(logits, behaviour_logits, rewards):
     z, other, rewards = _three(logits, behaviour_logits, rewards)
     log_pi, log_mu, scores = bandit.log_softmax(z), bandit.log_softmax(other), bandit.score_matrix(z)
     ratio = _ratio(log_pi, log_mu)[:, None]
-    return _listed(
-        np.exp(log_mu), rewards, ratio, np.ones((z.size, 1)), scores[:, None, :], bandit.exact_gradient(z, rewards)
-    )  # fmt: skip
+    gradient = bandit.exact_gradient(z, rewards)
+    return _listed(np.exp(log_mu), rewards, ratio, np.ones((z.size, 1)), scores[:, None, :], gradient)
 
 
 def along_tokens(logits, behaviour_logits, rewards, length, pay="all"):
@@ -78,13 +78,7 @@ def along_tokens(logits, behaviour_logits, rewards, length, pay="all"):
     """
     z, other, rewards = _three(logits, behaviour_logits, rewards)
     length, pay = _checks.whole("length", length, low=1), _checks.one_of("pay", pay, PAYS, repr)
-    kinds = 1.0
-    for a in range(1, z.size):
-        kinds *= (length + a) / a
-    if kinds > MOST:
-        raise ValueError(
-            f"length is {length}, for {z.size} tokens: {kinds:.3g} kinds of answers; there may be {MOST:,}."
-        )
+    _refuse_too_many(z.size, length)
     counts = groups.multisets(z.size, length)  # (N, A)
     mu, pi, scores = bandit.softmax(other), bandit.softmax(z), bandit.score_matrix(z)
     ratio = _ratio(bandit.log_softmax(z), bandit.log_softmax(other))
@@ -131,18 +125,76 @@ def trajectories(process, logits, behaviour_logits):
     return _listed(drawn.probability, rewards, ratio, paths.mask, scores, gradient)
 
 
+def listed(chance, rewards, log_ratio, mask, scores, gradient):
+    """Answers from columns of your own, such as those of a network whose completions are all known.
+
+    Args:
+      chance: (N,) probability of each answer under mu.
+      rewards: (N,).
+      log_ratio: (N, T) log pi - log mu of each token, in nats; -inf where pi never goes. Not read where
+        the mask is False, nor in an answer that mu never draws.
+      mask: (N, T) booleans, True where there is a token.
+      scores: (N, T, n) grad log pi of each token.
+      gradient: (n,) of J, under pi.
+
+    Returns:
+      Answers.
+
+    Raises:
+      ValueError: shapes that differ, chances that are no distribution, numbers that are not finite, answers
+        without a token.
+
+    Source: none.
+    """
+    chance, rewards = _checks.vector("chance", chance), _checks.vector("rewards", rewards)
+    gradient = _checks.vector("gradient", gradient)
+    scores = _checks.floats("scores", scores, "numbers of shape (N, T, n)")
+    shape = scores.shape[:2]
+    log_ratio = _checks.floats("log_ratio", log_ratio, f"numbers of shape {shape}")
+    mask = _checks.floats("mask", mask, f"booleans of shape {shape}")
+    fits = chance.shape == rewards.shape == shape[:1] and log_ratio.shape == mask.shape == shape
+    if not fits or scores.shape != (*shape, gradient.size):
+        raise ValueError(
+            f"chance, rewards, log_ratio, mask, scores and gradient have shapes {chance.shape}, {rewards.shape}, "
+            f"{log_ratio.shape}, {mask.shape}, {scores.shape} and {gradient.shape}; they must be (N,), (N,), (N, T), "
+            "(N, T), (N, T, n) and (n,)."
+        )
+    if not np.isin(mask, (0, 1)).all() or not _checks.is_distribution(chance):
+        raise ValueError(
+            f"chance sums to {chance.sum():.6g}, its least entry is {chance.min():.6g}; it must be >= 0 and sum to 1, "
+            "and the mask booleans."
+        )
+    read = (mask == 1) & (chance > 0)[:, None]
+    if not read[chance > 0].any(axis=1).all():
+        raise ValueError("mask leaves an answer that mu draws without a token; each must have one or more.")
+    if not (log_ratio[read] < np.inf).all() or not np.isfinite(scores[read]).all():
+        raise ValueError(
+            "log_ratio or scores holds NaN or infinity where there is a token that mu draws; they must be finite "
+            "there, or a log_ratio of -inf."
+        )
+    return _listed(chance, rewards, log_ratio, mask, scores, gradient)
+
+
 def _listed(chance, rewards, ratio, times, scores, gradient, products=None, ordered=True):
     """Answers without those that mu never draws."""
     drawn = chance > 0
     chance, rewards, ratio, scores = (column[drawn] for column in (chance, rewards, ratio, scores))
     times = np.asarray(times, dtype=np.float64)[drawn]
     ratio = np.where(times > 0, ratio, 0.0)
+    scores = np.where(times[..., None] > 0, scores, 0.0)
     if products is None:
-        scores = scores * times[..., None]
         products = scores @ scores.swapaxes(1, 2)
     else:
         products = products[drawn]
     return Answers(chance, rewards, ratio, times, scores, products, gradient, ordered)
+
+
+def _refuse_too_many(actions, length):
+    kinds = math.comb(length + actions - 1, length)
+    if kinds > MOST:
+        raise ValueError(
+            f"length is {length}, for {actions} tokens: {kinds:.3g} kinds of answers; there may be {MOST:,}."
+        )
 
 
 def _ratio(log_pi, log_mu):

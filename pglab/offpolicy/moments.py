@@ -94,9 +94,12 @@ def checked(answers, level, cap, mode):
         raise ValueError("level is 'prefix', but these answers list no order; it must be another level.")
     if cap is None and mode == "mask" and level != "none":
         raise ValueError("cap is None; it must be a positive number, for mode 'mask'.")
-    if cap is not None and not (cap == np.inf or _checks.number("cap", cap) > 0):
-        raise ValueError(f"cap is {cap}; it must be larger than 0, or None.")
-    return level, None if cap is None else float(cap)
+    if cap is None:
+        return level, None
+    number = _checks.floats("cap", cap, "a positive number, or None")
+    if number.ndim or not number > 0:  # infinity is a cap that nothing reaches
+        raise ValueError(f"cap is {cap}; it must be one number larger than 0, or None.")
+    return level, float(number)
 
 
 def uncut(answers, level):

@@ -34,19 +34,22 @@ def ascent(logits, rewards, steps, rate):
     return np.array(path)
 
 
-def stale(path, behind, rewards, length=1, pay="all"):
-    """The answers of the last policy of a path, drawn by one some steps before it.
+def stale(path, behind, rewards, length=1, pay="all", temperature=1.0):
+    """The answers of the last policy of a path, drawn by one some steps before it, perhaps hotter or colder.
+
+        mu = softmax(z of k steps ago / temperature)
 
     Args:
       path: (steps + 1, A) logits, as ``ascent`` gives.
       behind: how many steps, from 0 to steps.
       rewards, length, pay: as in ``along_tokens``.
+      temperature: at which mu samples, larger than 0; that of the policy that is trained is 1.
 
     Returns:
       Answers.
 
     Raises:
-      ValueError: as ``along_tokens``; more steps behind than the path has.
+      ValueError: as ``along_tokens``; more steps behind than the path has, a temperature that is not positive.
 
     Source: made for this course.
     """
@@ -56,7 +59,9 @@ def stale(path, behind, rewards, length=1, pay="all"):
         raise ValueError(
             f"path has shape {path.shape}, behind is {behind}; it must be (steps + 1, A), with as many steps."
         )
-    return along_tokens(path[-1], path[len(path) - 1 - behind], rewards, length, pay)
+    if _checks.number("temperature", temperature) <= 0:
+        raise ValueError(f"temperature is {temperature}; it must be larger than 0.")
+    return along_tokens(path[-1], path[len(path) - 1 - behind] / temperature, rewards, length, pay)
 
 
 def ratio_square(logits, behaviour_logits):
@@ -112,7 +117,7 @@ def growth(logits, behaviour_logits, rewards, lengths, pay="all", baseline=0.0):
     """
     lengths, rows = _checks.vector("lengths", lengths), []
     square = ratio_square(logits, behaviour_logits)
-    for length in lengths:
+    for length in lengths.tolist():
         answers = along_tokens(logits, behaviour_logits, rewards, length, pay)
         size = np.linalg.norm(answers.gradient)
         if size == 0:

@@ -2,8 +2,10 @@
 
 import importlib.util
 import os
+import warnings
 
 PACKAGES = ("transformers", "trl", "accelerate", "datasets")
+QUIET = {"TRANSFORMERS_VERBOSITY": "error", "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
 OFFLINE = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_DATASETS_OFFLINE", "HF_HUB_DISABLE_TELEMETRY")
 
 
@@ -13,7 +15,9 @@ def missing():
 
 
 def need():
-    """Makes sure that the extra is there, and that it stays offline; call it before its packages are imported.
+    """Makes sure that the extra is there, stays offline, and keeps its advice to itself.
+
+    Call it before its packages are imported.
 
     Raises:
       ImportError: something is missing; the message says what installs it.
@@ -23,5 +27,9 @@ def need():
             f"{' and '.join(gone)} cannot be found; `make peers` installs the optional extra "
             '(with conda: pip install -e ".[peers]").'
         )
-    for name in OFFLINE:
-        os.environ.setdefault(name, "1")
+    for name, value in (dict.fromkeys(OFFLINE, "1") | QUIET).items():
+        os.environ.setdefault(name, value)
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
+    warnings.filterwarnings("ignore", category=FutureWarning, module="transformers")

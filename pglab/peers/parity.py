@@ -96,7 +96,6 @@ def trainer(settings, task, model, seed=0, **changes):
     import transformers
     from trl import GRPOConfig, GRPOTrainer
 
-    transformers.utils.logging.disable_progress_bar()
     with tempfile.TemporaryDirectory() as folder:
         export(model, folder)
         options = trl_settings(settings) | QUIET | changes

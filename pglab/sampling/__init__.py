@@ -1,11 +1,13 @@
 """Completions drawn from a small language model, and the log-probabilities that a trainer reads off.
 
 ``draw`` reads one token after the other, ``scoring`` all tokens at once and with gradients; both read
-each prompt once for its whole group. ``policy`` says what temperature, top-k and top-p do.
+each prompt once for its whole group. ``policy`` says what temperature, top-k and top-p do; ``engines``
+rounds the model that samples, and measures how far it is from the one that is trained.
 """
 
 from pglab.sampling.draw import Samples, sample
+from pglab.sampling.engines import Mismatch, engine, mismatch
 from pglab.sampling.policy import sampling_logits
 from pglab.sampling.scoring import score, states
 
-__all__ = ["Samples", "sample", "sampling_logits", "score", "states"]
+__all__ = ["Mismatch", "Samples", "engine", "mismatch", "sample", "sampling_logits", "score", "states"]

@@ -14,10 +14,9 @@ CAP = 2.0
 
 
 class StaleTrainer(Trainer):
-    """GRPO, or whatever the settings name, on completions of the policy ``behind`` steps ago.
+    """GRPO, or whatever the settings name, on completions of the policy k steps ago.
 
-    The first steps have no policy so old, and take the one before training. What stands in a run's first
-    ``behind`` batches therefore was drawn by the same policy.
+    The first steps have no policy so old, and take the one before training: it draws the first k + 1 batches.
 
         "none"       as if the policy itself had drawn them: ratios begin at 1
         "clip"       the ratio of PPO's clip is that to the policy that drew them
@@ -27,7 +26,7 @@ class StaleTrainer(Trainer):
     Args:
       settings: PostTraining, of an algorithm with a ratio and without a critic.
       device: as ``Trainer``.
-      behind: k, how many steps, at least 0; 0 is a Trainer but for rounding.
+      behind: k, how many steps, at least 0; with 0 and "none" it is a Trainer.
       correction: one of ``CORRECTIONS``.
       cap: the largest weight, a positive number, or None; for "token" and "sequence".
       options: reward, model and task of ``Trainer``.
@@ -69,7 +68,8 @@ class StaleTrainer(Trainer):
 
     def collect(self):
         """The completions of this step, drawn by the oldest policy that is kept."""
-        return collect(self.older[0], self.task, self.settings, self.step, self.reward, self.reference)
+        drawn_by = self.older[0] if self.behind else self.policy
+        return collect(drawn_by, self.task, self.settings, self.step, self.reward, self.reference)
 
     def updates(self, policy, value, optimiser, settings, rollouts, workers):  # noqa: D102
         update = _Update(policy, value, optimiser, settings, rollouts, workers)

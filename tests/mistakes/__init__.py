@@ -1,6 +1,6 @@
 """Usual wrong answers to every exercise: (exercise, answer, words that its hint must hold)."""
 
-from mistakes import nb00, nb01, nb02, nb03, nb04, nb05, nb06, nb07, nb08, nb09, nb10
+from mistakes import nb00, nb01, nb02, nb03, nb04, nb05, nb06, nb07, nb08, nb09, nb10, nb11
 
 MISTAKES = [
     *nb00.MISTAKES,
@@ -14,4 +14,5 @@ MISTAKES = [
     *nb08.MISTAKES,
     *nb09.MISTAKES,
     *nb10.MISTAKES,
+    *nb11.MISTAKES,
 ]
