@@ -31,6 +31,7 @@ from pglab.sliders import (
     estimator_atlas,
     knob_lab,
     length_lab,
+    memory_lab,
     mismatch_lab,
     network_lab,
     noisy_step,
@@ -186,6 +187,7 @@ def bench_move():
         ("length_lab, a new climb", length_lab(), {}, 20, "chance_right", chances),
         ("aggregation_lab, parts", aggregation_lab(), {}, 5, "parts", ["8", "2", "4", "1"]),
         ("clinic_lab, step", clinic_lab(), {}, 5, "step", [3, 29, 14, 22, 7, 18]),
+        ("memory_lab, tokens", memory_lab(), {}, 5, "tokens", [3, 40, 9, 20]),
         ("mismatch_lab, cap", mismatch_lab(), {}, 5, "cap", [0.5, 7, 2, 4]),
         ("mismatch_lab, 12 tokens", mismatch_lab(), {"length": 12}, 5, "behind", [3, 20, 9, 14, 1]),
     ]

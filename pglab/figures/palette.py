@@ -108,6 +108,9 @@ NAMES |= {
     "critic": "critic",
 }
 
+# Completions of another policy, and how they are weighed.
+ENGINES = {"as they come": VERMILLION, "weights of tokens": OCHRE, "weights of sequences": BLUE}
+
 # Critics: how they are trained, and how they are wrong; the two numbers of GAE.
 CRITICS = {
     "learning": GREEN,
@@ -230,4 +233,6 @@ NAMES |= {
     "grpo_overlong": "overlong",
 }
 
-COLOURS = ESTIMATORS | STEP_WEIGHTS | ROLES | CONSTRAINTS | CRITICS | LANGUAGE | POST_TRAINING | VARIANTS
+COLOURS = (
+    ESTIMATORS | STEP_WEIGHTS | ROLES | CONSTRAINTS | CRITICS | LANGUAGE | POST_TRAINING | VARIANTS | ENGINES
+)

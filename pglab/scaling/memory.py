@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from pglab import _checks, algorithms
+from pglab import _checks
 
 # Bytes of one parameter, by item. "mixed": weights and gradients in half precision, and what the optimiser
 # reads and writes in float32: a master copy of the weights, and AdamW's two moments.
@@ -32,7 +32,12 @@ def held(algorithm, reward_model=False):
     Args:
       algorithm: whatever ``algorithms.named`` takes.
       reward_model: whether a learned model pays; a verifier needs no memory to speak of.
+
+    Raises:
+      ValueError: an unknown algorithm.
     """
+    from pglab import algorithms  # torch, which a bill by itself does not need
+
     algorithm = algorithms.named(algorithm)
     found = {"policy": "trained"}
     if algorithm.weight == "critic":
@@ -56,7 +61,8 @@ def bill(
 
     Args:
       decoder: Decoder.
-      algorithm: whatever ``algorithms.named`` takes; it decides which models there are.
+      algorithm: whatever ``algorithms.named`` takes; it decides which models there are. Or these themselves,
+        {model: role}, as ``held`` gives them.
       precision: a key of ``PRECISIONS``.
       reward_model: as ``held``.
       tokens: of one micro-batch on this GPU, whose activations wait for the backward pass.
@@ -77,8 +83,9 @@ def bill(
     gpus, stage = _checks.whole("gpus", gpus, low=1), _checks.whole("stage", stage, low=0)
     if stage > 3:
         raise ValueError(f"stage is {stage}; it must be from 0 to 3.")
-    items = []
-    for model, role in held(algorithm, reward_model).items():
+    items, models = [], algorithm if isinstance(algorithm, dict) else held(algorithm, reward_model)
+    for model, role in models.items():
+        _checks.one_of("role", role, ROLES, repr)
         for item, size in per.items():
             if role == "trained" or item == "weights":
                 share = gpus if stage >= SHARED_FROM[item] else 1

@@ -14,6 +14,7 @@ from pglab.sliders.explorer import Explorer
 from pglab.sliders.knob_lab import knob_lab
 from pglab.sliders.length_lab import length_lab
 from pglab.sliders.live import Live
+from pglab.sliders.memory_lab import memory_lab
 from pglab.sliders.mismatch_lab import mismatch_lab
 from pglab.sliders.network_lab import network_lab
 from pglab.sliders.noisy_step import noisy_step
@@ -34,6 +35,7 @@ __all__ = [
     "estimator_atlas",
     "knob_lab",
     "length_lab",
+    "memory_lab",
     "mismatch_lab",
     "network_lab",
     "noisy_step",

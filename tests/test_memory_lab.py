@@ -1,0 +1,71 @@
+"""The explorer of the memory bill."""
+
+import importlib
+import itertools
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from refusals import check
+
+from pglab import algorithms, scaling, sliders
+
+lab = importlib.import_module("pglab.sliders.memory_lab")  # the function has its name
+
+
+def test_the_sets_of_models_are_those_of_the_algorithms():
+    rlhf = algorithms.named("ppo", kl=0.01, kl_where="reward")
+    wanted = [("grpo", False), (algorithms.named("grpo", kl=0.01), False), ("ppo", False), (rlhf, True)]
+    assert [*lab.ALGORITHMS.values()] == [scaling.held(*pair) for pair in wanted]
+
+
+@given(
+    st.sampled_from(lab.SIZES), st.sampled_from(list(lab.ALGORITHMS)), st.sampled_from(list(scaling.PRECISIONS)),
+    st.sampled_from(lab.GPUS), st.integers(0, 3), st.integers(1, 64), st.integers(0, 512), st.sampled_from(["all", "inputs"]),
+)  # fmt: skip
+def test_the_bars_are_the_bill(model, algorithm, precision, gpus, stage, tokens, cached, keep):
+    seen = lab.picture(model, algorithm, precision, int(gpus), stage, tokens, cached, keep)
+    items = scaling.bill(
+        scaling.MODELS[model], lab.ALGORITHMS[algorithm], precision, tokens=1000 * tokens, cached=1000 * cached,
+        checkpointing=keep == "inputs", gpus=int(gpus), stage=stage,
+    )  # fmt: skip
+    total = sum(item.bytes for item in items) / 1e9
+    for panel in seen.panels:
+        assert sum(panel.marks[0].heights) == pytest.approx(total)
+        assert max(panel.marks[0].heights) <= panel.y.high
+    first, second, third = seen.caption.split("\n")
+    assert third == f"Together {total:,.1f} GB: it {'fits' if total < 80 else 'does not fit'} into 80 GB."
+    assert (
+        all(name in first for name in lab.ALGORITHMS[algorithm]) and f"{gpus} GPUs, stage {stage}" in second
+    )
+
+
+def test_every_end_of_every_control_draws():
+    names = ["model", "algorithm", "precision", "gpus", "stage", "tokens", "cached", "keep"]
+    ends = [
+        lab.SIZES,
+        list(lab.ALGORITHMS),
+        list(scaling.PRECISIONS),
+        (1, 64),
+        (0, 3),
+        (1, 64),
+        (0, 512),
+        ("all", "inputs"),
+    ]
+    for values in itertools.product(*((each[0], each[-1]) for each in ends)):
+        assert lab.picture(**dict(zip(names, values, strict=True))).panels
+
+
+def test_no_torch_is_loaded():
+    code = "import sys; from pglab import sliders; sliders.memory_lab(); print('torch' in sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "False\n"
+
+
+def test_a_bad_start_is_refused():
+    check(lambda: sliders.memory_lab(model="GPT-5"), "model is 'GPT-5'; it must be one of")
+    check(lambda: sliders.memory_lab(gpus=3), "gpus is '3'; it must be one of")
+    check(lambda: sliders.memory_lab(keep="some"), "keep is 'some'; it must be one of 'all', 'inputs'.")
+    check(lambda: sliders.memory_lab(stage=5), "Slider.value is 5.0; it must lie from 0.0 to 3.0.")
