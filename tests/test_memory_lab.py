@@ -32,9 +32,10 @@ def test_the_bars_are_the_bill(model, algorithm, precision, gpus, stage, tokens,
         checkpointing=keep == "inputs", gpus=int(gpus), stage=stage,
     )  # fmt: skip
     total = sum(item.bytes for item in items) / 1e9
-    for panel in seen.panels:
-        assert sum(panel.marks[0].heights) == pytest.approx(total)
-        assert max(panel.marks[0].heights) <= panel.y.high
+    items_panel, models_panel = seen.panels
+    assert sum(items_panel.marks[0].heights) == pytest.approx(total)
+    together, *each = models_panel.marks[0].heights  # the tallest pieces: what they end at is the whole
+    assert together == pytest.approx(total) == pytest.approx(sum(each)) and together <= models_panel.y.high
     first, second, third = seen.caption.split("\n")
     assert third == f"Together {total:,.1f} GB: it {'fits' if total < 80 else 'does not fit'} into 80 GB."
     assert (

@@ -107,6 +107,21 @@ def test_the_cache_changes_nothing(texts, settings):
     torch.testing.assert_close(with_cache.logprobs, without.logprobs, rtol=0, atol=1e-12)
 
 
+@pytest.mark.parametrize("settings", [{}, {"temperature": 0.3}, {"top_k": 2}, {"temperature": 0}])
+@pytest.mark.parametrize("texts", [TEXTS, ["1+1=", "1+1="], prompts(20)], ids=["padded", "twins", "tokens"])
+def test_alike_beginnings_are_read_once_and_ended_ones_not_at_all(texts, settings, monkeypatch):
+    model, read = model_of(), []
+    run = model.run
+    monkeypatch.setattr(model, "run", lambda tokens, *rest: read.append(tokens.shape) or run(tokens, *rest))
+    drawn = sampling.sample(model, texts, 9, 8, generator=seeded(2), **settings).tokens.view(len(texts), 9, 8)
+    assert read.pop(0)[0] == len(texts)
+    for step, shape in enumerate(read, 1):
+        begun = {(i, *row[:step].tolist()) for i, group in enumerate(drawn) for row in group}
+        going = [key for key in begun if lm.END not in key[1:]]
+        assert going and shape == (max(len(going), 4), 1)  # a product of fewer rows has other last digits
+    assert len(read) == 7 or all(lm.END in row[: len(read) + 1] for row in drawn.flatten(0, 1))
+
+
 @pytest.mark.parametrize("cache", [True, False])
 @pytest.mark.parametrize("dtype", TOLERANCE)
 def test_padded_prompts_are_as_if_each_were_alone(dtype, cache):

@@ -178,11 +178,21 @@ def test_the_step_by_hand():
         used=0.5, streamed=0.5,
     )  # fmt: skip
     P, multiplied = 7_615_616_512, 7_615_616_512 - 152_064 * 3584
-    cache = 4 * 28 * 4 * 128
+    cache, look = 4 * 28 * 4 * 128, 4 * 28 * 28 * 128
     read = (2 * P + 6 * cache * (10 + 50)) / (0.5 * 3.35e12)
-    assert math.isclose(found.generation, 100 * read + 20 * 2 * multiplied / (0.5 * 989e12), rel_tol=1e-12)
-    assert math.isclose(found.training, 6 * multiplied * 6 * 110 / (0.5 * 989e12), rel_tol=1e-12)
-    assert (found.scoring, found.waits_for, found.at_once) == (0.0, "memory", 6)
+    prompts = 2 * 10 * (2 * multiplied + look * 5) / (0.5 * 989e12)
+    assert math.isclose(found.generation, 100 * read + prompts, rel_tol=1e-12)
+    learned = 3 * 6 * 110 * (2 * multiplied + look * 55) / (0.5 * 989e12)
+    assert math.isclose(found.training, learned, rel_tol=1e-12)
+    assert (found.scoring, found.waits_for, found.at_once, found.waves) == (0.0, "memory", 6, 1)
+
+
+def test_what_has_no_room_side_by_side_is_drawn_in_waves():
+    """The caches that are held at once fit beside the weights."""
+    decoder = scaling.MODELS["Qwen2.5 7 B"]
+    found = scaling.step(decoder, answer_length=32_768, samplers=1, trainers=1)
+    held = 2 * decoder.parameters + found.at_once * scaling.cache(decoder, 256 + 32_768)
+    assert found.waves > 1 and found.at_once * found.waves >= 128 * 16 and held <= 80e9
 
 
 @pytest.mark.parametrize("answer", [256, 4096, 32_768])

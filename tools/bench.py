@@ -26,6 +26,7 @@ from pglab.figures.svg import markup
 from pglab.sliders import (
     aggregation_lab,
     clinic_lab,
+    cluster_lab,
     credit_lab,
     critic_lab,
     estimator_atlas,
@@ -187,6 +188,8 @@ def bench_move():
         ("length_lab, a new climb", length_lab(), {}, 20, "chance_right", chances),
         ("aggregation_lab, parts", aggregation_lab(), {}, 5, "parts", ["8", "2", "4", "1"]),
         ("clinic_lab, step", clinic_lab(), {}, 5, "step", [3, 29, 14, 22, 7, 18]),
+        ("cluster_lab, that draw", cluster_lab(), {}, 5, "samplers", [3, 30, 9, 20]),
+        ("cluster_lab, tokens", cluster_lab(), {}, 5, "answer", ["128", "16384", "1024", "32768"]),
         ("memory_lab, tokens", memory_lab(), {}, 5, "tokens", [3, 40, 9, 20]),
         ("mismatch_lab, cap", mismatch_lab(), {}, 5, "cap", [0.5, 7, 2, 4]),
         ("mismatch_lab, 12 tokens", mismatch_lab(), {"length": 12}, 5, "behind", [3, 20, 9, 14, 1]),

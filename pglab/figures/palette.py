@@ -109,7 +109,15 @@ NAMES |= {
 }
 
 # Completions of another policy, and how they are weighed.
-ENGINES = {"as they come": VERMILLION, "weights of tokens": OCHRE, "weights of sequences": BLUE}
+ENGINES = {
+    "as they come": VERMILLION,
+    "weights of tokens": OCHRE,
+    "weights of sequences": BLUE,
+    "bias": VERMILLION,
+    "both": INK,
+    "one process": BLUE,
+    "two processes": OCHRE,
+}
 
 # Critics: how they are trained, and how they are wrong; the two numbers of GAE.
 CRITICS = {

@@ -1,13 +1,15 @@
 """Completions drawn from a small language model, with the log-probability of every token.
 
 Each prompt is read once. Its keys and values are kept as one copy for the whole group, and the
-group stands where the model expects the positions of one text: (B, G, width).
+group stands where the model expects the positions of one text: (B, G, width). Completions of a prompt that
+are alike so far are read once too, and those that have ended no more.
 
 The draw is the Gumbel-max trick, argmax(logits - log E) with E exponential, and all noise is drawn
 up front: no step waits for the one before it to come back from a GPU.
 """
 
 import math
+from functools import partial
 from typing import NamedTuple
 
 import torch
@@ -16,6 +18,8 @@ from pglab import _checks, lm
 from pglab.lm.model import reading
 from pglab.sampling.policy import sampling_logits
 from pglab.sampling.prompts import as_tokens
+
+FEWEST = 4  # rows: a product of fewer may add up in another order, and differ in the last digits
 
 
 class Samples(NamedTuple):
@@ -106,7 +110,7 @@ def sample(
         alive = alive & (token != lm.END)
         if step + 1 == steps or (model.device.type == "cpu" and not alive.any()):  # a GPU is not asked
             break
-        logits = reader.next(token)  # (B, G, V)
+        logits = reader.next(token, alive)  # (B, G, V)
     columns = [torch.stack(column, -1).flatten(0, 1) for column in (tokens, chances, masks, entropies)]
     return Samples(*(_widen(column, steps) for column in columns))  # each (N, T)
 
@@ -139,17 +143,37 @@ class _Cached:
         self.places, attend = reading(prompts, mask)
         self.layers = [_Layer(group, steps, mask, attend) for _ in model.blocks]
         self.length = prompts.shape[1] if mask is None else mask.sum(1, keepdim=True)  # real tokens so far
+        self.kind = torch.arange(len(prompts), device=prompts.device)[:, None]  # equal for equal texts so far
 
     def first(self):
         hidden = self.model.run(self.prompts, self.places, [layer.read_prompts for layer in self.layers])
         return self.model.head(hidden[:, -1:])
 
-    def next(self, token):
-        place = self.length  # an int, or (B, 1)
-        if self.mask is None:
-            place = torch.tensor([place], device=token.device)
+    def next(self, token, alive):
+        place = torch.as_tensor(self.length, device=token.device).expand_as(token)  # (B, G)
         self.length = self.length + 1
-        return self.model.head(self.model.run(token, place, [layer.read_token for layer in self.layers]))
+        if token.device.type != "cpu":  # it would have to say which are alike before it can go on
+            return self.model.head(self.model.run(token, place, [layer.read_token for layer in self.layers]))
+        one, of = self.alike(token, alive)
+        reads = [partial(layer.read_alike, one, of) for layer in self.layers]
+        read, place = token.flatten()[one, None], place.flatten()[one, None]  # (n, 1)
+        logits = self.model.head(self.model.run(read, place, reads))  # (n, 1, V)
+        return logits[:, 0].index_select(0, of).view(*token.shape, -1)
+
+    def alike(self, token, alive):
+        """Which completions have to be read: of those with the same prompt and the same tokens so far, one.
+
+        Those that have ended are put with one that has not: nothing is read for them.
+
+        Returns:
+          (n,) one completion of each kind; (B G,) which of the n each completion is like.
+        """
+        kind = self.kind * self.model.shape["vocabulary"] + token
+        kind = kind.where(alive, kind[alive][0])
+        kinds, self.kind = kind.unique(return_inverse=True)
+        of, rows = self.kind.flatten(), alive.flatten().nonzero()[:, 0]
+        number = max(len(kinds), min(FEWEST, len(of)))
+        return of.new_zeros(number).scatter_(0, of[rows], rows), of
 
 
 class _Layer:
@@ -184,6 +208,13 @@ class _Layer:
         far, near = weights[: len(far)], weights[len(far) :]
         return (near[..., None] * values).sum(0) + far.permute(1, 2, 3, 0) @ self.prompt[1]
 
+    def read_alike(self, one, of, *columns):
+        """The same for one completion of each kind: query, key, value (n, H, 1, D)."""
+        batch, group = self.prompt[0].shape[0], self.group
+        spread = [c.flatten(1).index_select(0, of).view(batch, group, c.shape[1], -1) for c in columns]
+        seen = self.read_token(*(c.transpose(1, 2) for c in spread))  # (B, H, G, D)
+        return seen.transpose(1, 2).flatten(0, 1).index_select(0, one)[:, :, None]
+
 
 class _Anew:
     """Reads the whole text again for every token: what the cache is checked against."""
@@ -197,7 +228,7 @@ class _Anew:
         logits = self.model(self.text, self.mask)[:, -1]
         return logits.view(-1, self.group, logits.shape[-1])
 
-    def next(self, token):
+    def next(self, token, alive):
         self.text = torch.cat([self.text, token.reshape(-1, 1)], 1)
         if self.mask is not None:
             self.mask = torch.nn.functional.pad(self.mask, (0, 1), value=True)

@@ -7,20 +7,23 @@ import importlib
 
 from pglab.scaling.decoder import MODELS, Decoder
 from pglab.scaling.memory import PRECISIONS, ROLES, Item, activations, bill, cache, held, score_activations
-from pglab.scaling.seconds import GPUS, Step, balance, step
+from pglab.scaling.seconds import GPUS, Gpu, Step, balance, samplers_needed, step, trainers_needed
 
 MEASURED = ("Measured", "measure", "measured", "measured_times")
+ROOFLINE = ("calibrate", "reckon", "roofline", "time_shape")
 
 
 def __getattr__(name):
     """What needs torch comes when it is asked for."""
-    if name not in MEASURED:
+    where = "measured" if name in MEASURED else "roofline" if name in ROOFLINE else None
+    if where is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    measured = importlib.import_module("pglab.scaling.measured")
-    return measured if name == "measured" else getattr(measured, name)
+    room = importlib.import_module(f"pglab.scaling.{where}")
+    return room if name == where else getattr(room, name)
 
 
 __all__ = [
-    "GPUS", "MODELS", "PRECISIONS", "ROLES", "Decoder", "Item", "Measured", "Step", "activations", "balance", "bill",
-    "cache", "held", "measure", "measured_times", "score_activations", "step",
+    "GPUS", "MODELS", "PRECISIONS", "ROLES", "Decoder", "Gpu", "Item", "Measured", "Step", "activations", "balance",
+    "bill", "cache", "calibrate", "held", "measure", "measured_times", "reckon", "samplers_needed",
+    "score_activations", "step", "time_shape", "trainers_needed",
 ]  # fmt: skip

@@ -22,9 +22,11 @@ class Decoder:
       tied: whether the head is the token embedding.
       positions: learned positions, 0 for none (rotary positions have no parameters).
       biases: "none", "qkv" (of queries, keys and values) or "all" (of every matrix and norm).
+      smooth: whether what bends inside an MLP without gate is smooth (GELU), not ReLU.
 
     Raises:
-      ValueError: numbers that are not whole or too small, kv_heads that do not divide heads, unknown biases.
+      ValueError: numbers that are not whole or too small, heads that do not divide the width (with head_size 0),
+        kv_heads that do not divide heads, unknown biases.
 
     Source: Vaswani et al. 2017, section 3; Ainslie et al. 2023 (grouped-query attention); Shazeer 2020 (SwiGLU).
     """
@@ -40,6 +42,7 @@ class Decoder:
     tied: bool = True
     positions: int = 0
     biases: str = "none"
+    smooth: bool = False
 
     def __post_init__(self):
         for name in ("layers", "width", "heads", "mlp", "vocabulary"):
@@ -47,6 +50,8 @@ class Decoder:
         for name in ("kv_heads", "head_size", "positions"):
             _checks.whole(name, getattr(self, name), low=0)
         _checks.one_of("biases", self.biases, BIASES)
+        if not self.head_size and self.width % self.heads:
+            raise ValueError(f"heads is {self.heads}; it must divide width, which is {self.width}.")
         object.__setattr__(self, "kv_heads", self.kv_heads or self.heads)
         object.__setattr__(self, "head_size", self.head_size or self.width // self.heads)
         if self.heads % self.kv_heads:
@@ -89,10 +94,26 @@ class Decoder:
         looked_up = self.parts["embeddings"] - (self.vocabulary * self.width if self.tied else 0)
         return self.parameters - looked_up
 
+    @property
+    def inside(self):
+        """Numbers that the backward pass needs of a token inside an MLP.
+
+        ReLU: its result. GELU: what enters it, and its result. A gate: what enters the gate, what leaves it, what
+        it is multiplied with, and the product.
+        """
+        return self.mlp * (4 if self.gated else 2 if self.smooth else 1)
+
+    def attending(self, seen):
+        """Operations in which a token looks at so many others, in all layers: 4 layers heads head_size seen.
+
+        Query with key and weight with value, a multiplication and an addition each, on the way forward.
+        """
+        return 4 * self.layers * self.heads * self.head_size * seen
+
 
 # From the configurations that were published with the weights (config.json), and for the counts their cards.
 MODELS = {
-    "GPT-2 (0.12 B)": Decoder(12, 768, 12, 3072, 50_257, positions=1024, biases="all"),
+    "GPT-2 (0.12 B)": Decoder(12, 768, 12, 3072, 50_257, positions=1024, biases="all", smooth=True),
     "Qwen2.5 0.5 B": Decoder(24, 896, 14, 4864, 151_936, kv_heads=2, gated=True, biases="qkv"),
     "Qwen2.5 1.5 B": Decoder(28, 1536, 12, 8960, 151_936, kv_heads=2, gated=True, biases="qkv"),
     "Qwen2.5 7 B": Decoder(28, 3584, 28, 18_944, 152_064, kv_heads=4, gated=True, tied=False, biases="qkv"),

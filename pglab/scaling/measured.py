@@ -146,8 +146,9 @@ def measured_times():
     """The recorded seconds: ``data/measured/times.json``, made by tools/times.py.
 
     Returns:
-      a dictionary: "rows", a list with task, group_size, epochs, answer (tokens at most), "generation",
-      "verifying", "training" (seconds); device, threads, torch and date.
+      a dictionary: "rows", a list with task, group_size, epochs, prompts, answer (tokens at most), "generation",
+      "verifying", "training" (seconds); "shapes", as ``time_shape`` gives them; "recorded", for both of them
+      device, threads, torch and date.
 
     Raises:
       ValueError: the file is missing or damaged.

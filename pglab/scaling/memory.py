@@ -118,9 +118,9 @@ def activations(decoder, tokens, size=2, checkpointing=False):
     """Bytes that one forward pass keeps for the backward pass.
 
     Of each token and layer autograd keeps: the main stream before both norms (2 d) and behind them (2 d); queries,
-    keys and values; what attention found; inside the MLP what enters the last matrix and, where it is gated, both
-    factors of that. Fused attention keeps no table of who looks at whom, only one float32 number a head; each norm
-    keeps two float32. At the end the final norm and the logits, these in float32.
+    keys and values; what attention found; and what ``Decoder.inside`` counts of the MLP. Fused attention keeps no
+    table of who looks at whom, only one float32 number a head; each norm keeps two float32. At the end the final
+    norm and the logits, these in float32.
 
     Args:
       decoder: Decoder.
@@ -143,8 +143,7 @@ def activations(decoder, tokens, size=2, checkpointing=False):
 def _layer(decoder, size):
     """Bytes of one token in one layer."""
     q, kv = decoder.heads * decoder.head_size, decoder.kv_heads * decoder.head_size
-    inside = decoder.mlp * (3 if decoder.gated else 1)
-    return size * (4 * decoder.width + 2 * q + 2 * kv + inside) + 4 * (decoder.heads + 4)
+    return size * (4 * decoder.width + 2 * q + 2 * kv + decoder.inside) + 4 * (decoder.heads + 4)
 
 
 def _end(decoder, size):

@@ -7,6 +7,7 @@ notebook's own explorers stand in a file of their own and are called by name.
 from pglab.sliders.aggregation_lab import aggregation_lab
 from pglab.sliders.atlas import estimator_atlas
 from pglab.sliders.clinic_lab import clinic_lab
+from pglab.sliders.cluster_lab import cluster_lab
 from pglab.sliders.controls import Choice, Slider
 from pglab.sliders.credit_lab import credit_lab
 from pglab.sliders.critic_lab import critic_lab
@@ -30,6 +31,7 @@ __all__ = [
     "Slider",
     "aggregation_lab",
     "clinic_lab",
+    "cluster_lab",
     "critic_lab",
     "credit_lab",
     "estimator_atlas",

@@ -1,7 +1,12 @@
 """Notebook 11: the memory of one GPU in training, item by item and model by model."""
 
+from functools import partial
+
+import numpy as np
+
 from pglab import _checks
-from pglab.figures import COLOURS, Axis, Bars, Panel, Picture, Rule, named_axis
+from pglab.figures import Axis, Bars, Panel, Picture, Rule, named_axis
+from pglab.figures.palette import BLUE, GREEN, INDIGO, OCHRE, PURPLE, VERMILLION
 from pglab.scaling.decoder import MODELS
 from pglab.scaling.memory import PRECISIONS, bill
 from pglab.sliders.controls import Choice, Slider
@@ -18,10 +23,12 @@ ALGORITHMS = {
 SIZES = tuple(MODELS)
 GPUS = ("1", "2", "4", "8", "16", "32", "64")
 ITEMS = ("weights", "gradients", "master copy", "moments", "activations", "cache")
+HUES = (BLUE, VERMILLION, OCHRE, GREEN, PURPLE, INDIGO)  # of the items
 ROLES = ("policy", "critic", "reference", "reward model")
 CARD = 80  # GB of an H100 or an A100
 ENDS = (10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000)
 GB = 1e9
+AXIS = partial(Axis, "GB (line: one GPU of 80 GB)", 0)
 
 
 def memory_lab(
@@ -85,14 +92,12 @@ def picture(model, algorithm, precision, gpus, stage, tokens, cached, keep):
         decoder, models, precision, tokens=1000 * tokens, cached=1000 * cached,
         checkpointing=keep == "inputs", gpus=gpus, stage=stage,
     )  # fmt: skip
-    by_item = [sum(i.bytes for i in items if i.item == name) / GB for name in ITEMS]
-    by_model = [sum(i.bytes for i in items if i.model == name) / GB for name in ROLES]
-    total = sum(by_item)
-    top = end_for(max(*by_item, *by_model, CARD), ENDS)
-    panels = (
-        _panel("By item", ITEMS, by_item, COLOURS["after"], top, 500),
-        _panel("By model", ROLES, by_model, COLOURS["softmax"], top, 360),
-    )
+    table = np.zeros((len(ITEMS), len(ROLES)))
+    for each in items:
+        table[ITEMS.index(each.item), ROLES.index(each.model)] += each.bytes / GB
+    total = float(table.sum())
+    top = end_for(max(total, CARD), ENDS)
+    panels = _item_panel(table.sum(1), top), _model_panel(table, top)
     names = " and ".join(f"{name} ({role})" for name, role in models.items())
     fits = "fits" if total < CARD else "does not fit"
     first = f"{decoder.parameters / 1e9:.2f} billion parameters. Held: {names}."
@@ -108,6 +113,21 @@ def picture(model, algorithm, precision, gpus, stage, tokens, cached, keep):
     )
 
 
-def _panel(title, names, heights, colour, top, width):
-    marks = [Bars(range(len(names)), heights, colour=colour, values=".1f"), Rule(CARD)]
-    return Panel(title, marks, named_axis(names), Axis("GB (line: one GPU of 80 GB)", 0, top), width, 300)
+def _item_panel(heights, top):
+    """The colours of this panel are those of the other."""
+    marks = [Bars(range(len(ITEMS)), heights, colour=HUES, values=".1f"), Rule(CARD)]
+    return Panel("By item", marks, named_axis(ITEMS), AXIS(high=top), 500, 300)
+
+
+def _model_panel(table, top):
+    """Items on each other, and in the first column all models together. The lower pieces cover the taller bars."""
+    columns = np.column_stack([table.sum(1), table])  # (items, 1 + models)
+    ends, places = columns.cumsum(0), range(columns.shape[1])
+    marks = [
+        Bars(places, ends[k], colour=HUES[k], values=".1f" if k == len(ITEMS) - 1 else "")
+        for k in reversed(range(len(ITEMS)))
+    ]
+    names = ("together", *ROLES)
+    return Panel(
+        "By model, items on each other", [*marks, Rule(CARD)], named_axis(names), AXIS(high=top), 440, 300
+    )
