@@ -11,8 +11,13 @@ from hypothesis import strategies as st
 from refusals import check
 
 from pglab import algorithms, scaling, sliders
+from pglab.figures import Bars, Rule
 
 lab = importlib.import_module("pglab.sliders.memory_lab")  # the function has its name
+
+
+def marks(panel, kind):
+    return [mark for mark in panel.marks if isinstance(mark, kind)]
 
 
 def test_the_sets_of_models_are_those_of_the_algorithms():
@@ -32,10 +37,19 @@ def test_the_bars_are_the_bill(model, algorithm, precision, gpus, stage, tokens,
         checkpointing=keep == "inputs", gpus=int(gpus), stage=stage,
     )  # fmt: skip
     total = sum(item.bytes for item in items) / 1e9
-    items_panel, models_panel = seen.panels
-    assert sum(items_panel.marks[0].heights) == pytest.approx(total)
-    together, *each = models_panel.marks[0].heights  # the tallest pieces: what they end at is the whole
-    assert together == pytest.approx(total) == pytest.approx(sum(each)) and together <= models_panel.y.high
+    left, right = seen.panels
+    by_item = [sum(i.bytes for i in items if i.item == name) / 1e9 for name in lab.ITEMS]
+    assert [*left.marks[0].heights] == pytest.approx(by_item)
+    assert left.y.high == right.y.high >= total
+    pieces = marks(right, Bars)  # the taller ones first, since the lower ones cover them
+    assert [bars.heights[0] for bars in pieces] == sorted((bars.heights[0] for bars in pieces), reverse=True)
+    columns = [lab.ROLES, *([role] for role in lab.ROLES)]  # together, then one by one
+    for k in range(len(lab.ITEMS)):  # each piece ends where all items up to its own end
+        known = [i for i in items if i.item in lab.ITEMS[: k + 1]]
+        ends = [sum(i.bytes for i in known if i.model in column) / 1e9 for column in columns]
+        (piece,) = [bars for bars in pieces if bars.colour == left.marks[0].colours[k]]
+        assert [*piece.heights] == pytest.approx(ends)
+    assert [rule.value for panel in seen.panels for rule in marks(panel, Rule)] == [80, 80]
     first, second, third = seen.caption.split("\n")
     assert third == f"Together {total:,.1f} GB: it {'fits' if total < 80 else 'does not fit'} into 80 GB."
     assert (

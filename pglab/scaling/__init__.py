@@ -6,10 +6,20 @@ One unit of memory: GB is 10^9 bytes, as on the data sheets of GPUs.
 import importlib
 
 from pglab.scaling.decoder import MODELS, Decoder
-from pglab.scaling.memory import PRECISIONS, ROLES, Item, activations, bill, cache, held, score_activations
+from pglab.scaling.memory import (
+    PRECISIONS,
+    ROLES,
+    Item,
+    activations,
+    bill,
+    cache,
+    held,
+    score_activations,
+    score_peak,
+)
 from pglab.scaling.seconds import GPUS, Gpu, Step, balance, samplers_needed, step, trainers_needed
 
-MEASURED = ("Measured", "measure", "measured", "measured_times")
+MEASURED = ("Measured", "measure", "measure_peak", "measured", "measured_times")
 ROOFLINE = ("calibrate", "reckon", "roofline", "time_shape")
 
 
@@ -24,6 +34,6 @@ def __getattr__(name):
 
 __all__ = [
     "GPUS", "MODELS", "PRECISIONS", "ROLES", "Decoder", "Gpu", "Item", "Measured", "Step", "activations", "balance",
-    "bill", "cache", "calibrate", "held", "measure", "measured_times", "reckon", "samplers_needed",
-    "score_activations", "step", "time_shape", "trainers_needed",
+    "bill", "cache", "calibrate", "held", "measure", "measure_peak", "measured_times", "reckon", "samplers_needed",
+    "score_activations", "score_peak", "step", "time_shape", "trainers_needed",
 ]  # fmt: skip

@@ -178,4 +178,28 @@ def score_activations(decoder, prompts, prompt_length, rows, width):
     }
 
 
+def score_peak(decoder, prompts, prompt_length, rows, width):
+    """The most that one gradient of ``training`` takes beside the weights.
+
+    One of two moments. The gradient of the logits is there, and nothing has been freed; or the way back stands in
+    the last layer's MLP: the logits are gone, and there are gradients of the main stream, of both sides of the
+    MLP's inside, and of two weights. For batches whose activations weigh at least twice as much as the weights;
+    with smaller ones the most may come at the end, when all weights have their gradients.
+
+    Args:
+      decoder, prompts, prompt_length, rows, width: as ``score_activations``.
+
+    Returns:
+      bytes.
+
+    Source: ``training.update``, counted.
+    """
+    kept = score_activations(decoder, prompts, prompt_length, rows, width)
+    d, all_kept = decoder.width, sum(kept.values())
+    first = 4 * rows * width * decoder.vocabulary
+    weights = 4 * d * (decoder.vocabulary + decoder.mlp)
+    inside = 4 * (2 * rows * (width - 1) * decoder.mlp + rows * width * d)
+    return all_kept + max(first, inside + weights - kept["logits"])
+
+
 LOSS = 23  # bytes of a token in the loss itself: ratio, mask, advantage

@@ -202,7 +202,7 @@ def _seconds(value):
 
 
 def _decimals(value):
-    return 0 if value >= 99.95 else 1 if value >= 9.995 else 2
+    return 0 if value >= 99.95 else 1 if value >= 9.995 else 2 if value >= 0.9995 else 3
 
 
 def _who(both, together):
