@@ -65,7 +65,7 @@ def main():
         after = pass_at_1(trained, tokenizer, task)
         trained.save_pretrained(out / "trained")
         tokenizer.save_pretrained(out / "trained")
-        report(options, process, before, after, seconds, trainer.state.log_history, out)
+        report(options, trainer, before, after, seconds, out)
 
 
 @torch.no_grad()
@@ -84,17 +84,19 @@ def pass_at_1(model, tokenizer, task, prompts=256, samples=16, seed=1):
     return right.mean(), right.mean(1).std(ddof=1) / prompts**0.5
 
 
-def report(options, process, before, after, seconds, history, out):
+def report(options, trainer, before, after, seconds, out):
     """Says what came out, and writes it down."""
-    print(f"pass@1 {before[0]:.3f} +- {before[1]:.3f} before, {after[0]:.3f} +- {after[1]:.3f} after, "
-          f"{seconds:.0f} s of training in {process.num_processes} processes.")  # fmt: skip
+    processes, completions = trainer.accelerator.num_processes, trainer.args.generation_batch_size
+    print(f"pass@1 {before[0]:.3f} +- {before[1]:.3f} before, {after[0]:.3f} +- {after[1]:.3f} after, {seconds:.0f} s "
+          f"of training; {completions} completions a batch, shared by {processes}.")  # fmt: skip
     print(f"The model is in {out / 'trained'}; back to pglab: "
           f"python -m pglab.lm import {out / 'trained'} --out mine.safetensors")  # fmt: skip
-    curve = [[row["step"], row["reward"]] for row in history if "reward" in row]
+    curve = [[row["step"], row["reward"]] for row in trainer.state.log_history if "reward" in row]
     found = {
         "task": options.task,
         "seed": options.seed,
-        "processes": process.num_processes,
+        "processes": processes,
+        "completions": completions,
         "seconds": seconds,
     }
     found |= {"before": before, "after": after, "curve": curve}

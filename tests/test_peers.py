@@ -164,8 +164,28 @@ def test_the_dataset_and_the_reward_are_the_task_s():
     assert rows.column_names == ["prompt"] and len(set(rows["prompt"])) > 1
     asked = list(rows["prompt"])
     right = [task.answer(prompt) for prompt in asked]
+    assert (
+        asked
+        == list(hand_over.dataset(task, 7, seed=3)["prompt"])
+        != list(hand_over.dataset(task, 7)["prompt"])
+    )
     paid = hand_over.reward(task)(prompts=asked, completions=[*right[:-1], "no"], trainer_state=None)
     assert paid == [1.0] * 6 + [0.0]
+
+
+@pytest.mark.parametrize("cool_down", [0, 1])
+def test_the_learning_rate_is_ours_at_every_step(cool_down):
+    from transformers import get_scheduler
+
+    plan = training.plan("addition", epochs=1, steps=7, cool_down=cool_down)
+    chosen = hand_over.trl_settings(plan)
+    optimiser = torch.optim.SGD([torch.zeros(1, requires_grad=True)], chosen["learning_rate"])
+    schedule = get_scheduler(
+        chosen["lr_scheduler_type"], optimiser, chosen["warmup_steps"], chosen["max_steps"]
+    )
+    for step in range(plan.steps):
+        assert schedule.get_last_lr()[0] == pytest.approx(plan.rate(step), rel=1e-12)
+        optimiser.step(), schedule.step()
 
 
 # ---- The example
@@ -187,7 +207,7 @@ def test_the_example_improves_addition(tmp_path, processes):
     import json
 
     found = json.loads((tmp_path / "out" / "result.json").read_text())
-    assert found["processes"] == processes and found["seconds"] < 120
+    assert (found["processes"], found["completions"]) == (processes, 32 * 8) and found["seconds"] < 120
     assert found["before"][0] < 0.45 and found["after"][0] > 0.85
     back = lm.from_export(tmp_path / "out" / "trained")
     scores = training.evaluate(back, tasks.Addition(), 128)
@@ -204,5 +224,6 @@ def test_random_models_are_handed_over_too(tmp_path):
         theirs = AutoModelForCausalLM.from_pretrained(Path(tmp_path / str(seed))).eval()
         tokens = torch.randint(0, 32, (4, 13), generator=torch.Generator().manual_seed(seed))
         with torch.no_grad():
-            gap = (theirs(tokens).logits - network(tokens)).abs().max()
-        assert gap < 1e-5 * max(1.0, float(network(tokens).abs().max()))
+            logits = network(tokens)
+            gap = (theirs(tokens).logits - logits).abs().max()
+        assert gap < 1e-5 * max(1.0, float(logits.abs().max()))

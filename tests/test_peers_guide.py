@@ -40,7 +40,7 @@ def test_trl_has_the_names_and_the_defaults_that_the_guide_states():
 
 
 def test_the_settings_say_what_the_plan_says():
-    plan = training.plan("countdown", "dr_grpo", prompts=12, micro_batches=2, seed=4)
+    plan = training.plan("countdown", "dr_grpo", prompts=12, micro_batches=2, seed=4, grad_clip=0.7)
     found = trl_settings(plan, processes=3)
     assert found["per_device_train_batch_size"] * 3 * found["gradient_accumulation_steps"] == 12 * 8
     assert (found["num_generations"], found["max_steps"]) == (8, 2 * plan.steps)
@@ -51,6 +51,8 @@ def test_the_settings_say_what_the_plan_says():
         "linear",
     )
     assert (found["epsilon"], found["epsilon_high"], found["delta"]) == (0.2, 0.2, None)
+    assert (found["seed"], found["max_grad_norm"], found["weight_decay"]) == (4, 0.7, 0.0)
+    assert (found["top_k"], found["top_p"], found["temperature"]) == (0, 1.0, 1.0)
     assert trl_settings(training.plan("addition", "cispo"))["epsilon_high"] == 1.28
 
 

@@ -60,7 +60,9 @@ def trl_settings(settings, processes=1):
     """The keywords of TRL's GRPOConfig with which it takes the steps of a pglab run.
 
     What is drawn differs, since the generators do; what is made of a batch does not: ``parity`` shows it. Adam,
-    learning rate, schedule and the longest gradient are the run's too.
+    learning rate, schedule and the longest gradient are the run's too. Two things stay different: with several
+    epochs a falling rate falls from update to update in TRL, from batch to batch here; and where all rewards of a
+    batch are equal nothing moves here, while TRL's Adam moves on by its momentum.
 
     Args:
       settings: training.PostTraining.
