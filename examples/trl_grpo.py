@@ -9,6 +9,7 @@ many completions however many processes share it. `make peers` installs what thi
 """
 
 import argparse
+import gc
 import json
 import time
 from pathlib import Path
@@ -119,5 +120,14 @@ def arguments():
     return this.parse_args()
 
 
+def leave():
+    """Ends the talk between the processes; one that goes while gloo still holds its tensors may be aborted."""
+    process = PartialState()
+    process.wait_for_everyone()
+    gc.collect()
+    process.destroy_process_group()
+
+
 if __name__ == "__main__":
     main()
+    leave()

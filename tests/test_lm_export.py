@@ -141,6 +141,13 @@ def test_what_is_no_small_lm_does_not_come_back(tmp_path):
     kind = f"{tmp_path / 'config.json'} is of another kind of model ("
     check(with_config(activation_function="gelu_new"), f"{kind}activation_function 'gelu_new', not 'relu').")
     check(with_config(model_type="llama"), f"{kind}model_type 'llama', not 'gpt2').")
+    check(with_config(scale_attn_weights=False), f"{kind}scale_attn_weights False, not True).")
+    check(
+        with_config(scale_attn_by_inverse_layer_idx=True),
+        f"{kind}scale_attn_by_inverse_layer_idx True, not False).",
+    )
+    (tmp_path / "config.json").write_text("[1]")
+    check(lambda: lm.from_export(tmp_path), f"{tmp_path / 'config.json'} holds no settings of a model.")
     check(with_config(n_inner=8), f"{kind}n_inner 8, not {4 * config['n_embd']}).")
     check(
         with_config(n_layer=2),
@@ -154,6 +161,13 @@ def test_what_is_no_small_lm_does_not_come_back(tmp_path):
     check(
         lambda: lm.from_export(tmp_path),
         f"{tmp_path / 'model.safetensors'} has biases that are not 0 (transformer.ln_f",
+    )
+    own = weights["transformer.wte.weight"] + 1
+    save_file(weights | {"lm_head.weight": own}, tmp_path / "model.safetensors")
+    check(lambda: lm.from_export(tmp_path), f"{tmp_path / 'model.safetensors'} has a head of its own;")
+    save_file(weights | {"transformer.ln_f.weight": own[0] * torch.nan}, tmp_path / "model.safetensors")
+    check(
+        lambda: lm.from_export(tmp_path), f"{tmp_path / 'model.safetensors'} holds what is no finite number;"
     )
     (tmp_path / "model.safetensors").write_bytes(b"no weights")
     check(lambda: lm.from_export(tmp_path), f"{tmp_path / 'model.safetensors'} cannot be read (")

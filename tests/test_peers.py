@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 from extras import OFFLINE, peers
+from refusals import check
 from training_by_hand import model
 
 peers()
@@ -156,6 +157,18 @@ def test_parity_leaves_the_model_as_it_was():
     hand_over.parity(training.plan("addition", prompts=4), moved=0.1, model=network)
     assert all(torch.equal(a, b) for a, b in zip(before, network.parameters(), strict=True))
     assert all(p.requires_grad for p in network.parameters())
+
+
+def test_what_cannot_be_compared_is_refused():
+    check(
+        lambda: hand_over.parity(training.plan("addition", micro_batches=2)),
+        "micro_batches is 2; it must be 1:",
+    )
+    cold = training.plan("addition", temperature=0.01, prompts=2)
+    check(
+        lambda: hand_over.parity(cold),
+        "no group has rewards that differ, so both gradients are 0; take another",
+    )
 
 
 def test_the_dataset_and_the_reward_are_the_task_s():

@@ -77,6 +77,12 @@ def test_the_settings_say_what_the_plan_says():
         (algorithms.named("grpo", aggregation="sum"), {}, "has aggregation 'sum'"),
         (algorithms.named("grpo", ratio="sequence_product"), {}, "has ratio 'sequence_product'"),
         (algorithms.named("grpo", whiten=True), {}, "has whiten"),
+        (
+            algorithms.named("gspo", aggregation="token_mean"),
+            {},
+            "has ratio 'sequence_mean' with 'token_mean'",
+        ),
+        (algorithms.named("cispo", ratio="sequence_mean"), {}, "has ratio 'sequence_mean' with 'token_mean'"),
         ("grpo", {"warmup": 3}, "has warmup 3"),
         ("grpo", {"cool_down": 0.5}, "has cool_down 0.5"),
     ],

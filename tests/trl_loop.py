@@ -4,6 +4,7 @@ The completions depend on the prompt alone, so that any number of processes has 
 what it saw: {case: {"texts", "tokens", "gradient"}}, the gradient as the optimiser gets it.
 """
 
+import gc
 import sys
 from pathlib import Path
 from zlib import crc32
@@ -86,3 +87,7 @@ if __name__ == "__main__":
     place = Path(sys.argv[1])
     index, found = steps(place)
     torch.save(found, place / f"{index}.pt")
+    together = PartialState()
+    together.wait_for_everyone()
+    gc.collect()  # a process that goes while gloo still holds its tensors may be aborted
+    together.destroy_process_group()

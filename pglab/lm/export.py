@@ -209,7 +209,11 @@ def from_export(folder, device="auto"):
     model = SmallLM(**shape)
     wanted = gpt2(model)
     tensors = {f"transformer.{name.removeprefix('transformer.')}": value for name, value in tensors.items()}
-    tensors.pop("transformer.lm_head.weight", None)  # the token embedding once more
+    head = tensors.pop("transformer.lm_head.weight", None)  # the token embedding once more
+    if head is not None and not torch.equal(head, tensors.get("transformer.wte.weight", head)):
+        raise ValueError(f"{folder / WEIGHTS} has a head of its own; a SmallLM's is the token embedding.")
+    if any(not value.is_floating_point() or not bool(value.isfinite().all()) for value in tensors.values()):
+        raise ValueError(f"{folder / WEIGHTS} holds what is no finite number; it may be damaged.")
     if {name: value.shape for name, value in tensors.items()} != {n: v.shape for n, v in wanted.items()}:
         raise ValueError(f"{folder / WEIGHTS} does not hold the weights of its {CONFIG}: it may be damaged.")
     moved = sorted(name for name, value in tensors.items() if name.endswith("bias") and bool(value.any()))
@@ -231,6 +235,13 @@ def _read_config(folder):
         raise ValueError(f"{folder / CONFIG} cannot be read ({error}).") from error
     same = {"model_type": "gpt2", "activation_function": "relu", "tie_word_embeddings": True}
     same |= {"layer_norm_epsilon": EPSILON}
+    if not isinstance(config, dict):
+        raise ValueError(f"{folder / CONFIG} holds no settings of a model.")
+    config = {
+        "scale_attn_weights": True,
+        "scale_attn_by_inverse_layer_idx": False,
+    } | config  # GPT-2's defaults
+    same |= {"scale_attn_weights": True, "scale_attn_by_inverse_layer_idx": False}
     others = [
         f"{name} {config.get(name)!r}, not {value!r}"
         for name, value in same.items()

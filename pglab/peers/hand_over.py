@@ -148,6 +148,8 @@ def _refuse(settings):
         (a.variant == "cispo" and a.aggregation != "token_mean", f"aggregation {a.aggregation!r}",
          "TRL's cispo takes the mean over tokens"),
         (a.aggregation not in LOSSES, f"aggregation {a.aggregation!r}", f"TRL has {', '.join(LOSSES)}"),
+        (a.ratio == "sequence_mean" and a.aggregation != "sequence_mean", f"ratio {a.ratio!r} with {a.aggregation!r}",
+         "TRL then counts a row's one loss once for each token"),
         (a.norm is not None, f"norm {a.norm}", "TRL chooses the denominator by loss_type"),
         (a.kl and (a.kl_kind, a.kl_where) != ("k3", "loss"), f"a KL of kind {a.kl_kind} in the {a.kl_where}",
          "TRL's GRPOTrainer has k3 in the loss"),

@@ -54,10 +54,15 @@ def parity(settings, moved=0.0, seed=0, model=None, **changes):
 
     Raises:
       ImportError: the extra is not installed.
-      ValueError: as ``trl_settings``.
+      ValueError: as ``trl_settings``; several micro-batches; a batch in which no group has rewards that differ.
 
     Source: TRL 1.16.0, grpo_trainer.py: _generate_and_score_completions and _compute_loss.
     """
+    if isinstance(settings, plans.PostTraining) and settings.micro_batches > 1:
+        raise ValueError(
+            f"micro_batches is {settings.micro_batches}; it must be 1: the batch is compared as a whole."
+        )
+    trl_settings(settings)  # refuses what cannot be handed over, before anything is made
     task = tasks.named(settings.task)
     start = lm.load(plans.start_of(settings), "cpu") if model is None else model
     with trainer(settings, task, start, seed, **changes) as theirs:
@@ -71,6 +76,8 @@ def parity(settings, moved=0.0, seed=0, model=None, **changes):
         ours.requires_grad_(True)
         batch = _rollouts(ours, start, task, settings, asked, drawn)
         update = Update(ours, None, torch.optim.Adam(ours.parameters()), settings, batch)
+        if not len(update.parts[0].rows):
+            raise ValueError("no group has rewards that differ, so both gradients are 0; take another seed.")
         if settings.epochs > 1:
             update.gradient(0, {})  # remembers what the policy said before it moved
         _move(ours, theirs.model, moved, seed)
