@@ -87,6 +87,8 @@ if __name__ == "__main__":
     place = Path(sys.argv[1])
     index, found = steps(place)
     torch.save(found, place / f"{index}.pt")
+    from accelerate import PartialState
+
     together = PartialState()
     together.wait_for_everyone()
     gc.collect()  # a process that goes while gloo still holds its tensors may be aborted
