@@ -230,9 +230,14 @@ def joined(device):
 
 
 def stop(*_):
-    """torchrun ends the workers that are left when one has failed; like Ctrl-C, it costs no finished step."""
+    """torchrun ends the workers that are left when one has failed; like Ctrl-C, it costs no finished step.
+
+    The signal may come before this worker has noticed by itself: both ends say the same.
+    """
     undisturbed()
-    raise KeyboardInterrupt
+    raise WorkerLost(
+        "torchrun ends this worker, as it does when another worker has gone or when it is told to stop."
+    )
 
 
 def undisturbed():
