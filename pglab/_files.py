@@ -1,6 +1,7 @@
 """Files that are whole or not there: the old content or the new, never half of it."""
 
 import errno
+import json
 import os
 import tempfile
 from pathlib import Path
@@ -39,6 +40,21 @@ def write_whole(contents):
     finally:
         for name in scratch.values():
             Path(name).unlink(missing_ok=True)
+
+
+def read_committed(path):
+    """What a JSON file of the repository holds.
+
+    Raises:
+      ValueError: it is missing or damaged; the message says how to get it back.
+    """
+    path = Path(path)
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ValueError(
+            f"{path.name} cannot be read ({error}); `git checkout data` brings it back."
+        ) from error
 
 
 def _beside(path, data):

@@ -22,3 +22,14 @@ settings.load_profile("pglab")
 @pytest.fixture(scope="session")
 def root():
     return ROOT
+
+
+@pytest.fixture(scope="module")
+def one_thread():
+    """torch on one thread, for the tests of a module that asks for it with ``usefixtures``."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)

@@ -116,3 +116,10 @@ for module in sys.argv[1:]:
     modules = [m for m in MODULES if room(m) in ("", *HELPERS, *WITHOUT_TORCH)]
     run = subprocess.run([sys.executable, "-c", code, *modules], capture_output=True, text=True, timeout=120)
     assert run.returncode == 0, run.stderr
+
+
+@pytest.mark.parametrize("explorer", ["cluster_lab", "memory_lab"])
+def test_an_explorer_of_costs_is_drawn_without_torch(explorer):
+    code = f"import sys; from pglab import sliders; sliders.{explorer}(); print('torch' in sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "False\n"

@@ -17,12 +17,7 @@ from pglab.training.stale import CORRECTIONS, StaleTrainer
 SETTINGS = plan("addition", prompts=6, group_size=4, steps=4, learning_rate=3e-3, seed=3)
 
 
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def weights_of(model):

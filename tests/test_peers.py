@@ -1,5 +1,6 @@
 """The hand-over: the exported model in transformers, TRL's gradient beside ours. Needs the extra ``peers``."""
 
+import json
 import os
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from training_by_hand import model
 
 peers()
 
+import record_peers  # noqa: E402
 from transformers import AutoModelForCausalLM, AutoTokenizer  # noqa: E402
 
 from pglab import algorithms, lm, sampling, tasks, training  # noqa: E402
@@ -108,25 +110,13 @@ def test_what_transformers_saves_comes_back(exported, tmp_path):
 
 # ---- One batch, two libraries
 
-AFTER = {"epochs": 2}
-CASES = {
-    "grpo": ("grpo", {}, 0.0),
-    "a second update": ("grpo", AFTER, 0.03),
-    "cold": ("grpo", {"temperature": 0.7}, 0.0),
-    "a KL in the loss": (algorithms.named("grpo", kl=0.1), AFTER, 0.03),
-    "dr_grpo": ("dr_grpo", AFTER, 0.03),
-    "token mean": ("grpo_token_mean", AFTER, 0.03),
-    "clip-higher": ("grpo_clip_higher", AFTER, 0.03),
-    "gspo": (algorithms.named("gspo", clip=(0.03, 0.04)), AFTER, 0.03),
-    "cispo": ("cispo", AFTER, 0.03),
-    "a dual clip": (algorithms.named("grpo_token_mean", dual_clip=3.0), AFTER, 0.05),
-}
+AFTER = record_peers.TWICE
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", record_peers.EQUAL)
 @pytest.mark.parametrize("task", ["addition", "countdown"])
 def test_gradients_and_losses_are_equal(case, task):
-    algorithm, settings, moved = CASES[case]
+    algorithm, settings, moved = record_peers.EQUAL[case]
     plan = training.plan(task, algorithm, **({"prompts": 6, "epochs": 1} | settings))
     found = hand_over.parity(plan, moved=moved, seed=1)
     assert found.difference < 1e-5 and found.worst < 1e-5 and found.loss_difference < 1e-6
@@ -217,8 +207,6 @@ def test_the_example_improves_addition(tmp_path, processes):
         capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
-    import json
-
     found = json.loads((tmp_path / "out" / "result.json").read_text())
     assert (found["processes"], found["completions"]) == (processes, 32 * 8) and found["seconds"] < 120
     assert found["before"][0] < 0.45 and found["after"][0] > 0.85

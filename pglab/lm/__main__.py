@@ -1,6 +1,7 @@
 """python -m pglab.lm export addition --out exported/addition     and back:  import exported/addition --out mine.safetensors"""
 
 import argparse
+import json
 import sys
 from pathlib import Path
 
@@ -78,8 +79,6 @@ def run_import(options):
 
 def read_task(folder):
     """The task that an export's card names, if the card has been kept: {"task": name} or nothing."""
-    import json
-
     try:
         return {"task": json.loads((folder / CARD).read_text(encoding="utf-8"))["task"]}
     except (OSError, ValueError, KeyError, TypeError):

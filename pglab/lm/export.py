@@ -28,6 +28,18 @@ from pglab.lm.text import ALPHABET, END
 CARD, WEIGHTS, CONFIG = "pglab.json", "model.safetensors", "config.json"
 DTYPES = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
 EPSILON = 1e-5  # of every LayerNorm, torch's default and GPT-2's
+# GPT-2's words for the shape of a SmallLM, and what kind of GPT-2 a SmallLM is.
+SHAPE = {
+    "vocabulary": "vocab_size", "context": "n_positions", "width": "n_embd", "layers": "n_layer", "heads": "n_head",
+}  # fmt: skip
+KIND = {
+    "model_type": "gpt2",
+    "activation_function": "relu",
+    "tie_word_embeddings": True,
+    "layer_norm_epsilon": EPSILON,
+}
+# More of its kind, which nobody writes: GPT-2 is so unless its configuration says otherwise.
+DEFAULTS = {"scale_attn_weights": True, "scale_attn_by_inverse_layer_idx": False}
 
 
 def export(model, folder, card=None, dtype="float32"):
@@ -93,7 +105,6 @@ def gpt2(model):
     Returns:
       {name: tensor}; tensors share memory with the model where they can.
     """
-    width = model.shape["width"]
     found = {"wte.weight": model.tokens.weight, "wpe.weight": model.positions.weight}
     for i, block in enumerate(model.blocks):
         for theirs, ours in MATRICES.items():
@@ -103,8 +114,8 @@ def gpt2(model):
                 f"h.{i}.{theirs}.bias": matrix.new_zeros(len(matrix)),
             }
         for theirs, ours in NORMS.items():
-            found |= _norm(f"h.{i}.{theirs}", block.get_submodule(ours), width)
-    found |= _norm("ln_f", model.norm, width)
+            found |= _norm(f"h.{i}.{theirs}", block.get_submodule(ours))
+    found |= _norm("ln_f", model.norm)
     return {f"transformer.{name}": value.detach() for name, value in found.items()}
 
 
@@ -112,23 +123,16 @@ MATRICES = {"attn.c_attn": "qkv", "attn.c_proj": "out", "mlp.c_fc": "up", "mlp.c
 NORMS = {"ln_1": "norm_1", "ln_2": "norm_2"}
 
 
-def _norm(name, layer, width):
-    return {f"{name}.weight": layer.weight, f"{name}.bias": layer.weight.new_zeros(width)}
+def _norm(name, layer):
+    return {f"{name}.weight": layer.weight, f"{name}.bias": torch.zeros_like(layer.weight)}
 
 
 def _config(shape, dtype):
     return {
         "architectures": ["GPT2LMHeadModel"],
-        "model_type": "gpt2",
-        "vocab_size": shape["vocabulary"],
-        "n_positions": shape["context"],
-        "n_embd": shape["width"],
-        "n_layer": shape["layers"],
-        "n_head": shape["heads"],
+        **KIND,
+        **{theirs: shape[ours] for ours, theirs in SHAPE.items()},
         "n_inner": 4 * shape["width"],
-        "activation_function": "relu",
-        "layer_norm_epsilon": EPSILON,
-        "tie_word_embeddings": True,
         **dict.fromkeys(("attn_pdrop", "embd_pdrop", "resid_pdrop", "summary_first_dropout"), 0.0),
         **dict.fromkeys(("bos_token_id", "eos_token_id", "pad_token_id"), END),
         "dtype": dtype,
@@ -202,10 +206,7 @@ def from_export(folder, device="auto"):
     """
     folder = Path(folder)
     config, tensors = _read_config(folder), _read_weights(folder)
-    names = dict(
-        vocabulary="vocab_size", context="n_positions", width="n_embd", layers="n_layer", heads="n_head"
-    )
-    shape = {ours: config[theirs] for ours, theirs in names.items()}
+    shape = {ours: config[theirs] for ours, theirs in SHAPE.items()}
     model = SmallLM(**shape)
     wanted = gpt2(model)
     tensors = {f"transformer.{name.removeprefix('transformer.')}": value for name, value in tensors.items()}
@@ -233,18 +234,12 @@ def _read_config(folder):
         config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise ValueError(f"{folder / CONFIG} cannot be read ({error}).") from error
-    same = {"model_type": "gpt2", "activation_function": "relu", "tie_word_embeddings": True}
-    same |= {"layer_norm_epsilon": EPSILON}
     if not isinstance(config, dict):
         raise ValueError(f"{folder / CONFIG} holds no settings of a model.")
-    config = {
-        "scale_attn_weights": True,
-        "scale_attn_by_inverse_layer_idx": False,
-    } | config  # GPT-2's defaults
-    same |= {"scale_attn_weights": True, "scale_attn_by_inverse_layer_idx": False}
+    config = DEFAULTS | config
     others = [
         f"{name} {config.get(name)!r}, not {value!r}"
-        for name, value in same.items()
+        for name, value in (KIND | DEFAULTS).items()
         if config.get(name) != value
     ]
     if config.get("n_inner") not in (None, 4 * config.get("n_embd", 0)):

@@ -128,9 +128,7 @@ def _loss(algorithm):
 
 def _schedule(settings):
     """The learning rate over the steps of the optimiser."""
-    if settings.cool_down:
-        return {"lr_scheduler_type": "linear", "warmup_steps": 0}
-    return {"lr_scheduler_type": "constant", "warmup_steps": 0}
+    return {"lr_scheduler_type": "linear" if settings.cool_down else "constant", "warmup_steps": 0}
 
 
 def _refuse(settings):

@@ -58,11 +58,11 @@ def parity(settings, moved=0.0, seed=0, model=None, **changes):
 
     Source: TRL 1.16.0, grpo_trainer.py: _generate_and_score_completions and _compute_loss.
     """
-    if isinstance(settings, plans.PostTraining) and settings.micro_batches > 1:
+    trl_settings(settings)  # refuses what cannot be handed over, before anything is made
+    if settings.micro_batches > 1:
         raise ValueError(
             f"micro_batches is {settings.micro_batches}; it must be 1: the batch is compared as a whole."
         )
-    trl_settings(settings)  # refuses what cannot be handed over, before anything is made
     task = tasks.named(settings.task)
     start = lm.load(plans.start_of(settings), "cpu") if model is None else model
     with trainer(settings, task, start, seed, **changes) as theirs:
@@ -81,8 +81,8 @@ def parity(settings, moved=0.0, seed=0, model=None, **changes):
         if settings.epochs > 1:
             update.gradient(0, {})  # remembers what the policy said before it moved
         _move(ours, theirs.model, moved, seed)
-        seen, losses = {}, _Losses(update)
-        update.gradient(min(settings.epochs - 1, 1), seen)
+        losses = _Losses(update)
+        update.gradient(min(settings.epochs - 1, 1), {})
         theirs.model.zero_grad()
         loss = theirs._compute_loss(theirs.model, drawn)
         loss.backward()

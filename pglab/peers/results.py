@@ -19,13 +19,7 @@ def recorded():
     Raises:
       ValueError: the file is missing or damaged.
     """
-    path = FOLDER / NAME
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ValueError(
-            f"{path.name} cannot be read ({error}); `git checkout data` brings it back."
-        ) from error
+    return _files.read_committed(FOLDER / NAME)
 
 
 def note(key, value):

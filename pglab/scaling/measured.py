@@ -1,13 +1,12 @@
 """The small model's bill by torch's own accounting, and where its seconds go."""
 
-import json
 import time
 from typing import NamedTuple
 
 import numpy as np
 import torch
 
-from pglab import lm, sampling
+from pglab import _files, lm, sampling
 from pglab.sampling.draw import _Cached
 from pglab.scaling.decoder import Decoder
 from pglab.scaling.memory import cache, score_activations, score_peak
@@ -148,18 +147,10 @@ def times(settings, steps=12, warm=3):
     """
     run, found = Trainer(settings), []
     for step in range(warm + steps):
-        prompts, generator = (
-            run.task.prompts(settings.prompts, np.random.default_rng(step)),
-            torch.Generator(),
-        )
+        prompts = run.task.prompts(settings.prompts, np.random.default_rng(step))
+        noise, longest = torch.Generator().manual_seed(step), settings.longest(run.task)
         began = time.perf_counter()
-        drawn = sampling.sample(
-            run.policy,
-            prompts,
-            settings.group_size,
-            settings.longest(run.task),
-            generator=generator.manual_seed(step),
-        )
+        drawn = sampling.sample(run.policy, prompts, settings.group_size, longest, generator=noise)
         drew = time.perf_counter()
         answers = drawn.texts()
         for i, answer in enumerate(answers):
@@ -186,9 +177,4 @@ def measured_times():
     Raises:
       ValueError: the file is missing or damaged.
     """
-    try:
-        return json.loads(TIMES.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ValueError(
-            f"{TIMES.name} cannot be read ({error}); `git checkout data` brings it back."
-        ) from error
+    return _files.read_committed(TIMES)

@@ -9,12 +9,8 @@ from pglab import lm, logprobs, sampling
 from pglab.scaling.decoder import Decoder
 from pglab.scaling.seconds import Gpu, step
 
-VOCABULARY, HEADS, PROMPT, ANSWER = (
-    1000,
-    4,
-    4,
-    16,
-)  # so many tokens that hardly an answer ends before its time
+VOCABULARY, HEADS = 1000, 4  # so many tokens that hardly an answer ends before its time
+PROMPT, ANSWER = 4, 16
 MEMORY = 8e9  # enough that every cache fits
 
 
