@@ -344,7 +344,7 @@ def peers_bench(more):
 def lock(more):
     with tempfile.TemporaryDirectory() as folder:
         uv = [str(python_in(Path(folder))), "-m", "uv", "pip", "compile", "--quiet", "--universal"]
-        uv += ["--fork-strategy", "fewest", "--no-annotate", "--no-header", "--extra", "test"]
+        uv += ["--fork-strategy", "fewest", "--no-annotate", "--no-header", "--extra", "test", "--extra", "classroom"]
         uv += ["--python-version", "%d.%d" % OLDEST]  # noqa: UP031
         subprocess.check_call([sys.executable, "-m", "venv", folder])
         subprocess.check_call([uv[0], "-m", "pip", "install", "--quiet", "uv"])

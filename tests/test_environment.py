@@ -40,7 +40,8 @@ def ranges(requirements):
 
 def direct():
     project = PROJECT["project"]
-    return ranges(project["dependencies"] + project["optional-dependencies"]["test"])
+    extras = project["optional-dependencies"]
+    return ranges(project["dependencies"] + extras["test"] + extras["classroom"])
 
 
 def conda():
