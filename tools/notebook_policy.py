@@ -36,6 +36,8 @@ CELLS = {
     "10": (25, 120),
     "11": (25, 84),
 }  # 01 asserts nine claims
+PREDICT = re.compile(r'^predict\("(\d+\.\d+)"\)\n', re.M)
+ASKED, FOLDED = "**Prediction", "<summary>Answer"  # a question in the prose; its answer on paper, folded away
 WORDS_PER_MINUTE, MINUTES_PER_CODE_CELL = 110, 0.75
 
 
@@ -51,6 +53,7 @@ def problems(path, known_claims):
         *_shape(number, notebook.cells, code, prose),
         *_claims(code, known_claims),
         *_prose(number, prose, code),
+        *_predictions(number, notebook.cells),
     ]
 
 
@@ -125,7 +128,7 @@ def _shape(number, cells, code, prose):
         yield f"{len(cells)} cells; {low} to {high} is what a reader can hold"
     if not 1.0 <= len(prose) / len(code) <= 1.5:
         yield f"{len(prose)} cells of prose to {len(code)} of code; 1 to 1.5 for each is wanted"
-    lengths = sorted(len(cell.source.splitlines()) for cell in code)
+    lengths = sorted(len(PREDICT.sub("", cell.source).splitlines()) for cell in code)
     if statistics.median(lengths) > 5:
         yield f"the median code cell has {statistics.median(lengths)} lines; at most 5 is wanted"
     if lengths[math.ceil(0.9 * len(lengths)) - 1] >= 18:
@@ -226,3 +229,27 @@ def _texts(code):
         for output in cell.outputs:
             yield "".join(output.get("text", ""))
             yield "".join(output.get("data", {}).get("text/plain", ""))
+
+
+# --- Predictions -------------------------------------------------------------------------------
+
+
+def _predictions(number, cells):
+    """Each one is asked in the prose, and committed to in the cell that answers it, or answered in a fold."""
+    names, open_questions = [], 0
+    for cell in cells:
+        if cell.cell_type == "markdown" and ASKED in cell.source:
+            if open_questions:
+                yield f"a prediction before {cell.source[:40]!r} has neither a predict(...) nor a folded answer"
+            open_questions = cell.source.count(ASKED) - cell.source.count(FOLDED)
+        elif cell.cell_type == "code":
+            found = PREDICT.findall(cell.source)
+            names += found
+            open_questions -= len(found)
+            if open_questions < 0:
+                yield f"predict({found}) answers no prediction of the prose before it"
+                open_questions = 0
+    if open_questions:
+        yield "the last prediction has neither a predict(...) nor a folded answer"
+    if names != (wanted := [f"{int(number)}.{place}" for place in range(1, len(names) + 1)]):
+        yield f"the predictions are called {names}, not {wanted}"
