@@ -42,6 +42,12 @@ def server(tmp_path_factory):
         yield running
 
 
+def _run(page):
+    """Run all cells, and show what they computed, as the button "Show all" of a prediction does."""
+    page.evaluate(lab.UNCOVER)
+    return page.evaluate(lab.RUN_ALL)
+
+
 def _seen(page):
     """(stop of the sliders, everything that is drawn as text), read at one moment."""
     return tuple(page.locator(DRAWING).first.evaluate("svg => [svg.dataset.key, svg.innerHTML]"))
@@ -68,7 +74,7 @@ def _check_change(page, before):
 def test_a_notebook_runs_and_its_slider_moves(server, chromium, path):
     code = [c for c in nbformat.read(path, 4).cells if c.cell_type == "code"]
     with server.open(chromium, path.name) as page:
-        assert page.evaluate(lab.RUN_ALL) == list(range(1, len(code) + 1))
+        assert _run(page) == list(range(1, len(code) + 1))
         assert page.locator(lab.ERROR_OUTPUTS).count() == 0
         handle = page.locator(".jp-OutputArea .noUi-handle").first
         handle.scroll_into_view_if_needed()
@@ -105,7 +111,7 @@ def _move_by_keys(page, handle, keys=("ArrowLeft", "ArrowRight", "ArrowLeft")):
 def test_a_choice_moves_by_keys_and_changes_the_picture(server, chromium):
     """The weights of the variance lab, one after the other: another mean, another ellipse."""
     with server.open(chromium, "03_baselines.ipynb") as page:
-        page.evaluate(lab.RUN_ALL)
+        _run(page)
         page.locator(f"{DRAWING} rect").first.wait_for(timeout=20_000)
         choice = page.locator(".jp-OutputArea .widget-inline-hbox", has_text="weight").first
         handle = choice.locator(".noUi-handle")
@@ -130,7 +136,7 @@ def _reset(page):
 def test_all_panels_are_in_view_in_a_small_window(server, chromium):
     """The variance lab beside the list of files: its third panel goes below, nothing is cut off."""
     with server.open(chromium, "03_baselines.ipynb", width=1000, height=800) as page:
-        page.evaluate(lab.RUN_ALL)
+        _run(page)
         _wait_until_laid_out(page, lambda height: height > 500)
         page.set_viewport_size({"width": 1600, "height": 900})
         _wait_until_laid_out(page, lambda height: height < 500)
@@ -141,7 +147,7 @@ def test_no_slider_is_squeezed(server, chromium):
     """Between a long label and a long word there must be a line for the handle to run on."""
     measure = "all => all.map(line => line.getBoundingClientRect().width)"
     with server.open(chromium, "05_critics.ipynb") as page:
-        page.evaluate(lab.RUN_ALL)
+        _run(page)
         lines = page.locator(".pglab-controls .noUi-target")
         for width in (1000, 1200, 1280, 1366, 1500):
             page.set_viewport_size({"width": width, "height": 900})
@@ -171,7 +177,7 @@ def test_the_picture_in_the_browser_is_the_stored_one(server, chromium):
     cell = next(c for c in nbformat.read(path, 4).cells if "explorer.show()" in c.source)
     stored = Image.open(io.BytesIO(base64.b64decode(cell.outputs[0].data["image/png"]))).convert("RGB")
     with server.open(chromium, path.name) as page:
-        page.evaluate(lab.RUN_ALL)
+        _run(page)
         drawing = page.locator(DRAWING).first
         drawing.scroll_into_view_if_needed()
         drawing.locator("rect").first.wait_for(timeout=20_000)
@@ -218,4 +224,64 @@ def test_a_live_picture_changes_while_its_cell_runs(chromium, tmp_path):
         assert len({drawn for drawn, busy in seen if busy}) >= 3
         page.locator(".jp-InputPrompt", has_text="[1]").wait_for(timeout=20_000)
         assert "41" in page.locator(LIVE).first.get_attribute("aria-label")
+        assert page.problems == []
+
+
+ASKED = """
+from pglab.predictions import predict, register
+
+register.prediction("98.1", "Up or down?", ("up", "down"), "down", answer="Down it goes.")
+register.prediction("98.2", "Why?", answer="Because of the shared sum.")
+register.prediction("98.3", "And now?", ("up", "down"), "up", answer="Up again.")
+"""
+
+
+def _asking(tmp_path):
+    cells = [
+        ASKED,
+        'predict("98.1")\nprint("first answer")',
+        'predict("98.2")\nprint("second answer")\nraise RuntimeError("seen")',
+        'predict("98.3")\nprint("third answer")',
+    ]
+    cells = [nbformat.v4.new_code_cell(source.strip()) for source in cells]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=METADATA), tmp_path / "asking.ipynb")
+
+
+def test_a_prediction_covers_its_answer_until_the_reader_commits(chromium, tmp_path):
+    """By keys alone: a button with Enter, a line by writing. An error is never covered."""
+    _asking(tmp_path)
+    with lab.serving(tmp_path) as running, running.open(chromium, "asking.ipynb") as page:
+        page.evaluate(lab.RUN_ALL)
+        boxes = page.locator(".pglab-guess")
+        boxes.nth(1).wait_for(timeout=20_000)
+        shown = page.locator('[data-mime-type="application/vnd.jupyter.stdout"] pre')
+        first, second = shown.filter(has_text="first answer"), shown.filter(has_text="second answer")
+        first.wait_for(state="hidden")
+        second.wait_for(state="hidden")
+        assert page.locator(lab.ERROR_OUTPUTS).filter(has_text="RuntimeError").is_visible()
+        boxes.nth(0).get_by_role("button", name="up", exact=True).focus()
+        page.keyboard.press("Enter")
+        first.wait_for(state="visible")
+        assert "You guessed\tup\nIt turned out\tdown\nBecause\tDown it goes." in boxes.nth(0).inner_text()
+        boxes.nth(1).get_by_role("textbox").focus()
+        page.keyboard.type("b a d sum")  # letters that JupyterLab would take for commands
+        assert second.is_hidden()
+        page.keyboard.press("Enter")
+        second.wait_for(state="visible")
+        assert "You guessed\tb a d sum" in boxes.nth(1).inner_text()
+        assert page.problems == []
+
+
+def test_show_all_uncovers_what_is_there_and_what_is_run_later(chromium, tmp_path):
+    _asking(tmp_path)
+    with lab.serving(tmp_path) as running, running.open(chromium, "asking.ipynb") as page:
+        page.evaluate(lab.RUN_ALL)  # ends at the error: the last cell has not run
+        boxes = page.locator(".pglab-guess")
+        boxes.first.get_by_role("button", name="Show all").click()
+        shown = page.locator('[data-mime-type="application/vnd.jupyter.stdout"] pre')
+        shown.filter(has_text="second answer").wait_for(state="visible")
+        page.get_by_text('predict("98.3")').click()
+        page.keyboard.press("Shift+Enter")
+        shown.filter(has_text="third answer").wait_for(state="visible", timeout=20_000)
+        assert "You guessed" not in boxes.first.inner_text()
         assert page.problems == []

@@ -1,7 +1,5 @@
 """Exercises: solutions pass, usual mistakes get their own hint, and nothing ever raises."""
 
-import json
-import os
 import re
 
 import nbformat
@@ -12,7 +10,7 @@ from mistakes import MISTAKES
 from nbclient import NotebookClient
 
 from pglab import bandit
-from pglab.exercises import all_exercises, check, record
+from pglab.exercises import all_exercises, check
 from pglab.exercises.checking import exercise, judge_function
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
@@ -132,49 +130,3 @@ def test_unknown_and_repeated_names_raise():
 def test_an_unexplained_difference_shows_the_case():
     hint = judge_function(lambda x: x + 1, [([1.0, 2.0],)], lambda x: np.asarray(x), [])
     assert "[1, 2]" in hint and "[2, 3]" in hint
-
-
-# --- Progress ----------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def progress_file(tmp_path, monkeypatch):
-    path = tmp_path / "folder" / "progress.json"
-    monkeypatch.setenv("PGLAB_PROGRESS", str(path))
-    return path
-
-
-def test_progress_is_noted_once_and_shown(capsys, progress_file):
-    check("1a", bandit.exact_gradient)
-    check("1a", bandit.exact_gradient)
-    assert json.loads(progress_file.read_text()) == {"done": ["1a"]}
-    capsys.readouterr()
-    record.progress()
-    shown = capsys.readouterr().out
-    assert "[x] 1a" in shown and "[ ] 1b" in shown and "01 The exact bandit: 1 of 3 done" in shown
-    assert os.listdir(progress_file.parent) == ["progress.json"]
-
-
-def test_off_means_neither_read_nor_written(capsys, progress_file, monkeypatch):
-    record.note("1a")
-    monkeypatch.setenv("PGLAB_PROGRESS", "off")
-    assert record.done() == []
-    record.note("1b")
-    monkeypatch.setenv("PGLAB_PROGRESS", str(progress_file))
-    assert record.done() == ["1a"]
-
-
-@pytest.mark.parametrize("content", ["", "{", "[]", '{"done": 3}', "\x00"])
-def test_a_damaged_file_loses_nothing_else(capsys, progress_file, content):
-    progress_file.parent.mkdir()
-    progress_file.write_text(content)
-    assert record.done() == []
-    record.note("1a")
-    assert record.done() == ["1a"]
-
-
-def test_a_folder_that_cannot_be_made_is_said_not_raised(capsys, tmp_path, monkeypatch):
-    (tmp_path / "file").write_text("in the way")
-    monkeypatch.setenv("PGLAB_PROGRESS", str(tmp_path / "file" / "progress.json"))
-    line = said(capsys, "1a", bandit.exact_gradient)
-    assert "right. Well done." in line and "could not be noted" in line

@@ -16,15 +16,16 @@ HELPERS = ["_checks", "_arrays", "_masked", "_files"]
 ROOMS = [
     "environment", "bandit", "gaussian", "groups", "returns", "mdp", "offpolicy", "advantages", "kl", "constraints",
     "steps", "logprobs", "losses", "lm", "sampling", "tasks", "oracle", "diagnostics", "algorithms", "training",
-    "scaling", "recordings", "museum", "peers", "figures", "sliders", "exercises", "predictions",
+    "scaling", "recordings", "museum", "peers", "figures", "sliders", "progress", "predictions", "exercises",
 ]  # fmt: skip
 WITHOUT_TORCH = [
     *ROOMS[: ROOMS.index("kl") + 1],
     "recordings",
     "figures",
     "sliders",
-    "exercises",
+    "progress",
     "predictions",
+    "exercises",
 ]
 BUILT = sorted(
     path.stem for path in PACKAGE.iterdir() if path.suffix == ".py" or path.joinpath("__init__.py").exists()
@@ -99,7 +100,7 @@ def test_the_picture_rooms_open_without_torch():
 
 
 def test_numbers_need_only_numpy():
-    modules = [f"pglab.{name}" for name in WITHOUT_TORCH[:-4] if name in BUILT]
+    modules = [f"pglab.{name}" for name in WITHOUT_TORCH[:-5] if name in BUILT]
     assert not loaded_by(*modules) & {"torch", "matplotlib", "ipywidgets", "anywidget", "IPython"}
 
 

@@ -229,6 +229,7 @@ def bench_keys():
             lab.chromium() as browser,
             server.open(browser, "bench.ipynb") as page,
         ):
+            page.evaluate(lab.UNCOVER)
             page.evaluate(lab.RUN_ALL)
             handle = page.locator(".jp-OutputArea .noUi-handle").first
             page.locator("svg.pglab-drawing rect").first.wait_for(timeout=20_000)

@@ -37,6 +37,10 @@ RUN_ALL = """() => Promise.race([
   return w.content.widgets.filter(c => c.model.type === 'code' && c.model.sharedModel.source.trim())
     .map(c => c.model.executionCount) })()])"""
 
+# A reader who wants to see every answer without a guess: the button "Show all" does the same.
+UNCOVER = """() => { document.documentElement.dataset.pglabUncovered = "yes";
+  document.dispatchEvent(new Event("pglab-uncovered")); }"""
+
 ERROR_OUTPUTS = (
     '[data-mime-type="application/vnd.jupyter.error"],[data-mime-type="application/vnd.jupyter.stderr"]'
 )

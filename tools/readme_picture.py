@@ -15,6 +15,7 @@ MOVES = [(1, "ArrowLeft", 7), (2, "ArrowRight", 9), (8, "ArrowRight", 30)]
 def main():
     with lab.serving(ROOT / "notebooks") as server, lab.chromium() as browser:
         with server.open(browser, NOTEBOOK, width=1400, height=1100) as page:
+            page.evaluate(lab.UNCOVER)
             page.evaluate(lab.RUN_ALL)
             page.locator("svg.pglab-drawing rect").first.wait_for(timeout=20_000)
             handles = page.locator(".jp-OutputArea .noUi-handle")

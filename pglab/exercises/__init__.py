@@ -22,7 +22,7 @@ from pglab.exercises import (
     nb11,
 )
 from pglab.exercises.checking import all_exercises, check
-from pglab.exercises.record import progress
+from pglab.exercises.report import show_progress as progress
 
 __all__ = [
     "all_exercises",

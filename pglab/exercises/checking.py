@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pglab.exercises import record
+from pglab import progress
 
 _REGISTER = {}
 
@@ -80,7 +80,7 @@ def check(name, answer=None):
     verdict, done = _verdict(_REGISTER[name], answer)
     print(f"Exercise {name}: {verdict}")
     if done:
-        record.note(name)
+        progress.note_done(name)
 
 
 def _verdict(exercise_, answer):

@@ -1,10 +1,51 @@
-"""The box that asks for a guess."""
+"""The box that asks for a guess, and what it looks like where no kernel runs."""
 
+from pathlib import Path
+
+import anywidget
+import traitlets
+
+from pglab import progress
 from pglab.predictions.register import find
+
+
+class Box(anywidget.AnyWidget):
+    """The front end. It covers what follows in the same cell until there is a guess, or the reader looks.
+
+    The answer is sent at once and shown by the browser: the kernel may be busy computing it.
+    """
+
+    _esm = Path(__file__).with_name("box.js")
+    _css = Path(__file__).with_name("box.css")
+    name = traitlets.Unicode().tag(sync=True)
+    question = traitlets.Unicode().tag(sync=True)
+    choices = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    right = traitlets.Unicode().tag(sync=True)  # "" where the reader writes freely
+    answer = traitlets.Unicode().tag(sync=True)
+    guess = traitlets.Unicode().tag(sync=True)  # "" until there is one
+
+    def __init__(self, prediction):
+        super().__init__(
+            name=prediction.name,
+            question=prediction.question,
+            choices=list(prediction.choices),
+            right=prediction.right or "",
+            answer=prediction.answer,
+            guess=progress.guesses().get(prediction.name, ""),
+        )
+        self._words = words(prediction)
+        self.observe(lambda change: progress.note_guess(self.name, change.new), "guess")
+
+    def _repr_mimebundle_(self, **kwargs):
+        live = super()._repr_mimebundle_(**kwargs) or {}
+        live, metadata = live if isinstance(live, tuple) else (live, {})
+        return {**live, "text/plain": self._words}, metadata
 
 
 def predict(name):
     """Ask for the reader's guess, and cover the rest of this cell's output until it is made.
+
+    A guess is noted in the reader's progress file; with one noted there, nothing is covered.
 
     Args:
       name: the prediction, such as "1.3".
@@ -14,7 +55,7 @@ def predict(name):
     """
     from IPython.display import display
 
-    display({"text/plain": words(find(name))}, raw=True)
+    display(Box(find(name)))
 
 
 def words(prediction):
