@@ -5,7 +5,7 @@ from pglab.predictions.register import prediction
 prediction(
     "4.1",
     "To find the gradient of log p(trajectory), must the model know the search engine's chances?",
-    ("yes, at every step", "yes, but only where it searched", "no, they drop out"),
+    ("no, they drop out", "yes, at every step", "yes, but only where it searched"),
     "no, they drop out",
     answer="No. The logarithm makes the product a sum, and the engine's terms hold no logits: "
     "nudging the logits found the policy's own scores and nothing else.",
@@ -39,8 +39,8 @@ prediction(
     "Two fair tokens. X, what reward-to-go removes, has mean 0. How far does the variance fall without it?",
     ("not at all", "by less than Var X", "by Var X", "by more than Var X"),
     "by more than Var X",
-    answer="By more: from 0.625 to 0.375, and Var X is 0.125. X also rises and falls with what is left, "
-    "and twice that covariance, 0.0625, goes as well.",
+    answer="By more: from 0.625 to 0.375, twice as far as Var X, 0.125. X also rises and falls "
+    "with what is left, and that covariance, 0.0625, counts double.",
 )
 prediction(
     "4.6",
@@ -92,7 +92,7 @@ prediction(
 )
 prediction(
     "4.12",
-    "One logit, gamma = 1/2; action 1 is paid 0.6 at step 0 and -1 at step 1. The usual form's slope is ...?",
+    "One logit for both steps, gamma = 1/2; action 1 is paid 0.6, then -1. The usual form's slope is ...?",
     ("of the wrong sign", "too long, of the right sign", "too short, of the right sign"),
     "of the wrong sign",
     answer="Of the wrong sign: the true slope is +0.0250, the usual form says -0.1000. It does not discount the "
@@ -100,7 +100,7 @@ prediction(
 )
 prediction(
     "4.13",
-    "For which weight is gamma = 1 itself the quietest choice?",
+    "A knob for the undiscounted J: for which weight is gamma = 1 itself the quietest choice?",
     ("reward-to-go", "reward-to-go minus V", "the advantage", "all three", "no weight: a discount quiets"),
     "the advantage",
     answer="The advantage: 0.0229 at gamma = 1, 0.1485 at 0. It is exact, so there is no chance of far rewards in "
@@ -139,7 +139,7 @@ prediction(
 )
 prediction(
     "4.18",
-    "0.3 at the second of four tokens, 0.7 at the end. Credit the sum to all: beside reward-to-go, it is ...?",
+    "0.3 at the second of four tokens, 0.7 at the end. The sum for all, beside reward-to-go, is ...?",
     ("biased and noisier", "biased but quieter", "unbiased but noisier", "unbiased and quieter"),
     "unbiased but noisier",
     answer="Unbiased but noisier, 0.2384 against 0.1634. What the later tokens get too much is a past reward: it "
@@ -156,10 +156,10 @@ prediction(
 prediction(
     "4.20",
     "All right, success rate 1/2, now one logit for all tokens. Subtracting the value ...?",
-    ("hurts as much as before", "hurts, but less", "helps"),
+    ("helps", "hurts as much as before", "hurts, but less"),
     "helps",
-    answer="It helps: 0.40 with 12 tokens, where no baseline has 1.00. The many failures now push one and the same "
-    "logit. (The advantage of each step cures idle tokens, 0.00, but not all right with a logit each, 21.25.)",
+    answer="It helps, 0.40 with 12 tokens where no baseline has 1.00: the many failures now push one and the same logit. "
+    "The advantage of each step cures idle tokens, 0.00; for all right with a logit each it is the noisiest, 21.25.",
 )
 prediction(
     "4.21",

@@ -12,7 +12,7 @@ prediction(
 prediction(
     "5.2",
     "The model searches first. How near does what it earns in the end come to Q, the mean?",
-    ("mostly within 0.1", "half the time within 0.1", "never within 0.2"),
+    ("mostly within 0.1", "never within 0.2", "half the time within 0.1"),
     "never within 0.2",
     answer="Never within 0.2. It earns 0.85 or more if it ends up right, -0.05 or less if not; "
     "Q, 0.5711, is the average of both, and no trajectory earns it.",
@@ -131,7 +131,7 @@ prediction(
 prediction(
     "5.17",
     "Weights G - V minus their mean over all steps of two trajectories. The mean gradient is ...?",
-    ("halved, direction kept", "scaled otherwise, direction kept", "turned a little"),
+    ("halved, direction kept", "turned a little", "scaled otherwise, direction kept"),
     "turned a little",
     answer="Turned a little, cosine 0.986: the three logits keep 0.63, 0.45 and 0.60 of their gradient. How much "
     "of the mean is a trajectory's own depends on its length.",

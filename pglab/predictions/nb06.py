@@ -20,7 +20,7 @@ prediction(
 )
 prediction(
     "6.3",
-    "Ten times as far, one token's ratio has variance 0.02. What has the ratio of 1000 tokens?",
+    "A move ten times as far: one token's ratio has variance 0.02. And the ratio of 1000 tokens?",
     ("about 0.02", "about 20", "about 2000", "about 2 billion"),
     "about 2 billion",
     answer="About 2 billion: (1 + v)^T - 1 grows exponentially with the length. For the small move, "
@@ -31,8 +31,8 @@ prediction(
     "Old answers, another policy's expected reward: which weight is right on average?",
     ("the product of token ratios", "their geometric mean", "the last token's ratio", "all three"),
     "the product of token ratios",
-    answer="The product alone: 0.429912, the truth. The geometric mean gives 0.326504, the last token's ratio "
-    "0.352555. The product alone is new chance over old chance of the whole answer.",
+    answer="The product alone, 0.429912: it is the new chance of the whole answer over the old one. "
+    "The geometric mean gives 0.326504, the last token's ratio 0.352555.",
 )
 prediction(
     "6.5",
@@ -57,7 +57,7 @@ prediction(
 prediction(
     "6.7",
     "Clipped inner steps, small or long, come to rest. Do all ratios then lie between 0.8 and 1.2?",
-    ("yes, at every step size", "only with small steps", "at no step size"),
+    ("at no step size", "only with small steps", "yes, at every step size"),
     "at no step size",
     answer="At none of the five: even with steps of 0.01 one ratio ends at 1.337, with steps of 20 one at 3.32. "
     "A stopped answer is still moved by the others, and a long step jumps over the border.",
@@ -89,7 +89,7 @@ prediction(
 prediction(
     "6.11",
     "k1 in the loss, on the policy's own samples: what does it train on average?",
-    ("KL(policy, reference)", "KL(reference, policy)", "nothing"),
+    ("nothing", "KL(policy, reference)", "KL(reference, policy)"),
     "nothing",
     answer="Nothing: its gradient is the expected score, and that is zero. k3 in the loss trains the other KL, "
     "from reference to policy; k2 is the one that is right there.",
@@ -105,7 +105,7 @@ prediction(
 prediction(
     "6.13",
     "k1 in the reward, and the weight is left attached. What is added to the step?",
-    ("nothing, on average", "the KL penalty once more", "a bonus for entropy"),
+    ("nothing, on average", "a bonus for entropy", "the KL penalty once more"),
     "a bonus for entropy",
     answer="Exactly beta times the gradient of the entropy, through the log pi inside the weight: a bonus for being "
     "undecided that nobody asked for. Nothing crashes.",
