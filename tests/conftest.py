@@ -33,3 +33,17 @@ def one_thread():
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """A real browser. Without one its tests are skipped, unless PGLAB_REQUIRE_BROWSER is set, as CI does."""
+    import lab
+
+    if lab.find_chromium() is None:
+        message = "no Chromium found: install it, or set PGLAB_CHROMIUM to the path of one"
+        if os.environ.get("PGLAB_REQUIRE_BROWSER"):
+            pytest.fail(message)
+        pytest.skip(message)
+    with lab.chromium() as browser:
+        yield browser

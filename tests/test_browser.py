@@ -5,7 +5,6 @@ Without a browser these tests are skipped, unless PGLAB_REQUIRE_BROWSER is set, 
 
 import base64
 import io
-import os
 import shutil
 
 import lab
@@ -20,17 +19,6 @@ NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
 LIVE = 'svg.pglab-drawing[data-key=""]'  # drawn anew while its cell runs; no slider moves it
 DRAWING = 'svg.pglab-drawing:not([data-key=""])'
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    if lab.find_chromium() is None:
-        message = "no Chromium found: install it, or set PGLAB_CHROMIUM to the path of one"
-        if os.environ.get("PGLAB_REQUIRE_BROWSER"):
-            pytest.fail(message)
-        pytest.skip(message)
-    with lab.chromium() as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")

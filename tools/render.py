@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 
 import nbformat
+from classroom.marks import mark
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
@@ -56,6 +57,7 @@ def normalise(notebook):
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     for cell in notebook.cells:
         kept = {name: cell.metadata[name] for name in KEPT_CELL_METADATA if name in cell.metadata}
+        kept["slideshow"] = {"slide_type": mark(cell)}
         cell.metadata = nbformat.from_dict(kept)
         for output in cell.get("outputs", []):
             # The picture or the words stay; the id of a widget that no longer lives would only say "not found".
