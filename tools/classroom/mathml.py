@@ -6,7 +6,7 @@ import re
 from latex2mathml.converter import convert
 
 # Code first: a dollar sign in code starts no formula.
-PIECES = re.compile(r"(```.*?```|`[^`\n]*`)|\$\$(.+?)\$\$|(?<![\\$\w])\$([^$]+?)\$", re.S)
+PIECES = re.compile(r"(```.*?```|`[^`\n]*`)|\$\$(.+?)\$\$|(?<![\\$])\$([^$]+?)\$", re.S)
 SPECIAL = {ord(sign): f"&#{ord(sign)};" for sign in "*_\\`[]|$~"}  # which Markdown would read as its own
 
 
@@ -31,7 +31,9 @@ def _piece(match):
 def formula(latex, display):
     """One formula as MathML in one line of HTML."""
     try:
-        drawn = convert(html.unescape(latex.strip()), display=display)
+        drawn = convert(html.unescape(latex.strip()).replace("\\arg", r"\mathrm{arg}\,"), display=display)
     except Exception as error:  # the library raises errors of many kinds
         raise ValueError(f"the formula {latex!r} cannot be turned into MathML: {error}") from error
+    if unknown := re.search(r">(\\\w+)<", drawn):  # it passes on what it does not know
+        raise ValueError(f"the formula {latex!r} cannot be turned into MathML: {unknown[1]} is not known")
     return drawn.translate(SPECIAL).replace("\n", " ")
