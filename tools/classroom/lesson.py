@@ -40,6 +40,18 @@ def lessons(folder=ROOT / "notebooks"):
     return [Lesson(path) for path in sorted(folder.glob("[0-9][0-9]_*.ipynb"))]
 
 
+def chosen_lessons(numbers):
+    """The lessons of these numbers, all of them if there are none.
+
+    Raises:
+      ValueError: a number that no notebook has.
+    """
+    known = lessons()
+    if unknown := set(numbers) - {lesson.number for lesson in known}:
+        raise ValueError(f"there is no notebook {', '.join(sorted(unknown))}; give numbers such as 03.")
+    return [lesson for lesson in known if not numbers or lesson.number in numbers]
+
+
 def exercise_of(cell):
     """The name of the exercise that a code cell asks for, or None."""
     tags = cell.metadata.get("tags", [])
@@ -60,3 +72,11 @@ def asked(cell):
 def without_folds(markdown):
     """(the text without what is folded away, [(summary, text) of each fold])."""
     return FOLD.sub("", markdown).strip(), FOLD.findall(markdown)
+
+
+def with_answers_out_of_sight(notebook):
+    """The notebook without the stored outputs of cells that answer a prediction: running them asks first."""
+    for cell in notebook.cells:
+        if cell.cell_type == "code" and asked(cell):
+            cell.outputs, cell.execution_count = [], None
+    return notebook

@@ -18,7 +18,7 @@ from pathlib import Path
 import nbformat
 from nbconvert import SlidesExporter
 
-from classroom.lesson import FOLD, PREDICT, ROOT, asked, lessons, without_folds
+from classroom.lesson import FOLD, PREDICT, ROOT, asked, chosen_lessons, lessons, without_folds
 from classroom.marks import mark
 from classroom.mathml import with_mathml
 
@@ -149,9 +149,7 @@ def build(chosen=(), out=OUT):
     Raises:
       ValueError: a number that no notebook has.
     """
-    known = lessons()
-    if unknown := set(chosen) - {lesson.number for lesson in known}:
-        raise ValueError(f"there is no notebook {', '.join(sorted(unknown))}; give numbers such as 03.")
+    picked = chosen_lessons(chosen)
     out.mkdir(parents=True, exist_ok=True)
     _copy_reveal(out / "reveal")
     shutil.copytree(ROOT / "notebooks" / "drawings", out / "drawings", dirs_exist_ok=True)
@@ -164,16 +162,14 @@ def build(chosen=(), out=OUT):
         reveal_theme="white",
     )
     written = []
-    for lesson in known:
-        if chosen and lesson.number not in chosen:
-            continue
+    for lesson in picked:
         page, _ = exporter.from_notebook_node(
             slides_of(lesson.notebook()), {"metadata": {"name": lesson.title}}
         )
         written.append(out / f"{lesson.path.stem}.html")
         written[-1].write_text(_local(page), encoding="utf-8")
         print(f"{written[-1].relative_to(out)}", flush=True)
-    _write_index(known, out)
+    _write_index(out)
     return written
 
 
@@ -200,10 +196,10 @@ def _copy_reveal(folder):
         (folder / "dist" / name).write_text(text, encoding="utf-8")
 
 
-def _write_index(known, out):
+def _write_index(out):
     rows = [
         f'<li><a href="{lesson.path.stem}.html">{lesson.number} {html.escape(lesson.title)}</a></li>'
-        for lesson in known
+        for lesson in lessons()
         if (out / f"{lesson.path.stem}.html").exists()
     ]
     page = (HERE / "deck" / "contents.html").read_text(encoding="utf-8")
