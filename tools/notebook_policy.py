@@ -37,6 +37,9 @@ CELLS = {
     "11": (25, 84),
 }  # 01 asserts nine claims
 PREDICT = re.compile(r'^predict\("(\d+\.\d+)"\)\n', re.M)
+SCAFFOLD = re.compile(
+    PREDICT.pattern + r"|^from pglab\.predictions import predict\n?", re.M
+)  # not the lesson
 ASKED, FOLDED = "**Prediction", "<summary>Answer"  # a question in the prose; its answer on paper, folded away
 WORDS_PER_MINUTE, MINUTES_PER_CODE_CELL = 110, 0.75
 
@@ -128,7 +131,7 @@ def _shape(number, cells, code, prose):
         yield f"{len(cells)} cells; {low} to {high} is what a reader can hold"
     if not 1.0 <= len(prose) / len(code) <= 1.5:
         yield f"{len(prose)} cells of prose to {len(code)} of code; 1 to 1.5 for each is wanted"
-    lengths = sorted(len(PREDICT.sub("", cell.source).splitlines()) for cell in code)
+    lengths = sorted(len(SCAFFOLD.sub("", cell.source).splitlines()) for cell in code)
     if statistics.median(lengths) > 5:
         yield f"the median code cell has {statistics.median(lengths)} lines; at most 5 is wanted"
     if lengths[math.ceil(0.9 * len(lengths)) - 1] >= 18:
