@@ -100,22 +100,22 @@ prediction(
     "Weights that sum to zero, and the prompt takes part. Where does that turn the direction of the step?",
     ("token_mean and sequence_mean", "sequence_mean alone", "all but sum", "in all four"),
     "sequence_mean alone",
-    answer="Divided by each row's own length, the weights no longer sum to zero, and the rows count "
-    "otherwise. token_mean keeps the direction, but counts 16 tokens in place of 12.",
+    answer="There each row is divided by L + 1 in place of L: the rows count otherwise, and the prompt no longer "
+    "cancels. token_mean keeps the direction, but divides by 16 in place of 12.",
 )
 prediction(
     "7.13",
     "Row means with the prompt in: which of the two errors is the larger?",
     ("the wrong lengths", "what is left of the prompt's score", "both about alike"),
     "the wrong lengths",
-    answer="The lengths alone put the step off by 0.265 of itself, the prompt's score by 0.015: almost all of "
-    "that score cancels still.",
+    answer="The lengths alone put the step off by 0.265 of it, the prompt's score by 0.015: nearly all of that "
+    "score still cancels.",
 )
 prediction(
     "7.14",
     "With the weight r, which of these slips costs next to nothing?",
-    ("the filling, a 9, takes part", "the filling, end tokens, takes part", "the end token is left out"),
-    "the filling, end tokens, takes part",
+    ("filling with 9 takes part", "filling with ends takes part", "the end token is left out"),
+    "filling with ends takes part",
     answer="It costs 0.001 of the gradient: this network is sure that an end is followed by ends, and a sure "
     "token has almost no score. The other two cost 0.725 and 0.716.",
 )
@@ -180,8 +180,8 @@ prediction(
     "Are completions that begin with 3 better or worse than average? How many samples would show it?",
     ("millions", "about ten thousand", "about a hundred"),
     "millions",
-    answer="They earn almost what all earn, -0.0008 beside the average, so 8e+06 samples are needed. For an 8 "
-    "it takes thousands. Only averages tell which token earned the reward.",
+    answer="They earn almost what all earn: the mean weight is -0.0008, and to show it takes 8e+06 samples. For "
+    "an 8 it takes thousands. Only averages tell which token earned the reward.",
 )
 prediction(
     "7.23",
@@ -193,7 +193,7 @@ prediction(
 )
 prediction(
     "7.24",
-    "Only the top 5 of ten tokens are drawn. How much of its probability does the policy lose?",
+    "At each place only the top 5 of ten tokens are drawn. How much of its probability does the policy lose?",
     ("about 5 %", "about 15 %", "about 50 %", "about 90 %"),
     "about 50 %",
     answer="It loses 0.471: every token of a completion must pass the cut. Top-k is no gentler than a "

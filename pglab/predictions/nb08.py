@@ -31,8 +31,8 @@ prediction(
     "Forty steps of GRPO, each on 32 questions with eight answers: where is the share of right answers?",
     ("about 0.9", "about 0.5", "about 0.3, as before", "down at 0"),
     "about 0.9",
-    answer="It is up there in a second or two. All that the model was ever told: of these eight answers, these "
-    "are right.",
+    answer="Right answers are pushed up, wrong ones down, and it takes a second or two. All that the model was "
+    "ever told: of these eight answers, these are right.",
 )
 prediction(
     "8.5",
@@ -47,7 +47,7 @@ prediction(
     "By default, 256 answers a step: after how many answers are nine in ten right?",
     ("about 500", "about 3,500", "about 9,000"),
     "about 3,500",
-    answer="It takes some 3,000 to 4,000 with three seeds, fourteen steps or so. Meanwhile the entropy falls, "
+    answer="It takes some 3,000 to 4,000 with three seeds. Meanwhile the entropy falls, "
     "and nearly all answers keep five tokens.",
 )
 prediction(
@@ -109,8 +109,8 @@ prediction(
 prediction(
     "8.14",
     "Countdown, two models, each with settings of its own: what does pass@64 do?",
-    ("it rises in both", "it falls in both", "it holds in one, falls in the other"),
-    "it holds in one, falls in the other",
+    ("it rises with both", "it falls with both", "it holds with one, falls with one"),
+    "it holds with one, falls with one",
     answer="pass@64 goes from 0.99 to 0.98 with countdown, from 0.97 to 0.64 with countdown_solver; pass@1 "
     "rises in both. Corpus and settings differ: why, these runs do not say.",
 )
@@ -141,8 +141,8 @@ prediction(
 prediction(
     "8.18",
     "{0, 1} and {1, 2}, 16 answers a step, rate 1e-3: when do the curves part?",
-    ("within some hundred answers", "after about 2,500 answers", "not within 3,200 answers"),
-    "within some hundred answers",
+    ("within a few hundred answers", "after about 2,500 answers", "not within 3,200 answers"),
+    "within a few hundred answers",
     answer="{1, 2} pushes wrong answers up, too, and 16 answers do not average that out. With 256 answers a "
     "step all nine algorithms end above 0.9, {1, 2} too.",
 )
@@ -199,8 +199,8 @@ prediction(
     "Running sums, before any reward: how often is a worked answer right, how often a direct one?",
     ("about 0.1 and 0.5", "about 0.5 and 0.1", "about 0.9 and 0.5", "about 0.1 and 0.1"),
     "about 0.5 and 0.1",
-    answer="A direct answer is a guess, 0.11; a worked one has a slip in every tenth step, and 0.50 are right. "
-    "Worked are 0.30 of the answers at T = 1, and 0.92 at T = 0.3.",
+    answer="A direct answer is a guess, 0.11; a worked one, learned with slips in every tenth step, is right "
+    "0.50 of the time. At T = 1 only 0.30 of the answers are worked, at T = 0.3 it is 0.92.",
 )
 prediction(
     "8.26",
@@ -213,7 +213,7 @@ prediction(
 prediction(
     "8.27",
     "Running sums: which is learned first, the form (to work it out) or the skill (fewer slips)?",
-    ("the form", "the skill", "both at once"),
+    ("the form, then the skill", "the skill, then the form", "both at once"),
     "both at once",
     answer="While the share of worked answers rises, the share that is right rises behind it, faster than the "
     "form alone would bring.",
@@ -245,7 +245,7 @@ prediction(
 prediction(
     "8.31",
     "The hole is found. What does an answer look like after 10,240 of them?",
-    answer="Digits until the room is used up: the right one is nearly always among them. In all five seeds what "
+    answer="Digits until the room is used up: the more digits, the more chances. In all five seeds what "
     "is right ends below one in a hundred, what is paid above seven in ten.",
 )
 prediction(
