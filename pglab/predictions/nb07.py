@@ -81,7 +81,7 @@ prediction(
 )
 prediction(
     "7.10",
-    "Attached, a run is paid for being undecided. What does J do in 60 steps, in eight runs?",
+    "The KL term is left attached, so being undecided is paid. What does J do, in eight runs of 60 steps?",
     ("it rises, but less than detached", "it rises as high as detached", "it rises, then falls to the start"),
     "it rises, but less than detached",
     answer="Each attached run ends below each detached one, with more entropy, 4.8 to 5.2. It climbs another "
@@ -97,8 +97,8 @@ prediction(
 )
 prediction(
     "7.12",
-    "Weights that sum to zero, and the prompt takes part. Where does that turn the direction of the step?",
-    ("token_mean and sequence_mean", "sequence_mean alone", "all but sum", "in all four"),
+    "The prompt takes part, with weights that sum to zero. Which of the four ways then turns the step?",
+    ("token_mean and sequence_mean", "sequence_mean alone", "all but sum", "all four"),
     "sequence_mean alone",
     answer="There each row is divided by L + 1 in place of L: the rows count otherwise, and the prompt no longer "
     "cancels. token_mean keeps the direction, but divides by 16 in place of 12.",
@@ -108,8 +108,8 @@ prediction(
     "Row means with the prompt in: which of the two errors is the larger?",
     ("the wrong lengths", "what is left of the prompt's score", "both about alike"),
     "the wrong lengths",
-    answer="The lengths alone put the step off by 0.265 of it, the prompt's score by 0.015: nearly all of that "
-    "score still cancels.",
+    answer="The lengths alone put the step off by 0.265 of its length, the prompt's score by 0.015: "
+    "nearly all of that score still cancels.",
 )
 prediction(
     "7.14",

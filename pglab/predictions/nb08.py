@@ -12,7 +12,7 @@ prediction(
 )
 prediction(
     "8.2",
-    "512 questions, 64 answers each: how large is the error bar, next to the root of p(1-p)/32768?",
+    "512 questions, 64 answers each: the error bar of pass@1, next to the root of p(1-p)/32768, is ...?",
     ("as large", "twice as large", "six times as large", "a hundred times as large"),
     "six times as large",
     answer="It is 0.015 in place of 0.003. The answers to one question are alike, so what counts is the number "
@@ -36,7 +36,7 @@ prediction(
 )
 prediction(
     "8.5",
-    "A first step with GRPO's weights: what is the value of the surrogate?",
+    "At the first step on a batch, with GRPO's weights: what is the value of the surrogate?",
     ("1", "minus the share right", "0"),
     "0",
     answer="Every ratio is 1, the answers have one length, and the weights of a group sum to zero. It teaches "
@@ -63,7 +63,7 @@ prediction(
     "After training: which questions have gained?",
     ("all, however many carries", "all but those with no carry", "all but those with three carries"),
     "all but those with no carry",
-    answer="Of those 99 in 100 were right, and now fewer are: the policy has learned to carry, and sometimes "
+    answer="Of those with no carry 99 in 100 were right, and now fewer are: the policy has learned to carry, and sometimes "
     "carries where it should not. It is paid for the mean, and that has risen.",
 )
 prediction(
@@ -149,14 +149,14 @@ prediction(
 prediction(
     "8.19",
     "Would a verifier that pays {1, 2} have hurt the group weights as well?",
-    ("yes, as much as REINFORCE", "GRPO alone", "no"),
-    "no",
+    ("yes, as much as REINFORCE", "GRPO alone, for it divides", "no, not at all"),
+    "no, not at all",
     answer="What compares within a group does not see where the verifier puts its zero: the weights come out "
     "the same.",
 )
 prediction(
     "8.20",
-    "When are the scores of wrong answers more than ten times as long as right ones', in the square?",
+    "When are wrong answers' scores more than ten times as long, in the square, as those of right ones?",
     ("before training alone", "after five steps alone", "both times"),
     "after five steps alone",
     answer="By then wrong answers are rare, and what a policy rarely does has a long score. Before training "
@@ -228,7 +228,7 @@ prediction(
 )
 prediction(
     "8.29",
-    "Addition at T = 2, each right digit may be paid: which reward ends with the highest pass@1?",
+    "Addition at T = 2, paid for the end or for each right digit: which ends with the highest pass@1?",
     ("outcome: the end alone", "process: right digits, one number", "steps: right digits, by token"),
     "outcome: the end alone",
     answer="Its median is 0.74, that of the others 0.66 and 0.68; it is ahead in right digits, too. On running "
