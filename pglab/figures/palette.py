@@ -1,8 +1,9 @@
 """One palette for every picture: the same thing has the same colour in every notebook.
 
 Every colour has a contrast of at least 4.5 against white, so that it can be the colour of a
-word as well as of a line. The hues stay apart for the common kinds of colour blindness; where
-two lie close, the words beside the lines tell them apart.
+word as well as of a line. Any two differ by 15 or more in CIELAB, also for eyes without one of the
+three kinds of cones (simulated after Machado, Oliveira and Fernandes 2009): partly in lightness, which
+paper without colour keeps too. The words beside the lines say the same.
 """
 
 INK = "#1a1a1a"  # text and axes
@@ -11,13 +12,13 @@ GRID = "#e6e6e6"
 CONTOUR = "#c4c4c4"  # lines that words may cross
 PAPER = "#ffffff"
 
-BLUE = "#0069a8"
-VERMILLION = "#c04a00"
-GREEN = "#007a5a"
-PURPLE = "#a3407f"
-OCHRE = "#8a6a00"
-INDIGO = "#5546b0"
-CRIMSON = "#a8223b"
+BLUE = "#3275ae"
+VERMILLION = "#a04b29"
+GREEN = "#0c583a"
+PURPLE = "#8f3477"
+OCHRE = "#907001"
+INDIGO = "#5846b0"
+CRIMSON = "#81041b"
 
 # The estimators of the collection, by the name of their weight.
 ESTIMATORS = {

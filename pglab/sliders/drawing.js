@@ -72,6 +72,35 @@ function watchWidth(el, tell) {
   };
 }
 
+// A screen reader hears a slider's group and name and the words beside it: "the run: algorithm, GRPO", not "1 of 3".
+function speak(line) {
+  const [handle, label, readout] = [".noUi-handle", ".widget-label", ".widget-readout"].map((css) => line.querySelector(css));
+  if (!handle || !readout) return () => {};
+  const group = line.parentElement.querySelector(".widget-html b")?.textContent;
+  handle.setAttribute("aria-label", group ? `${group}: ${label.textContent}` : label.textContent);
+  const say = () => setChanged(handle, { "aria-valuetext": readout.textContent.trim() });
+  const observer = new MutationObserver(say); // the slider writes a number of its own at each move
+  observer.observe(handle, { attributeFilter: ["aria-valuetext"] });
+  observer.observe(readout, { childList: true, characterData: true, subtree: true });
+  say();
+  return () => observer.disconnect();
+}
+
+// The sliders of this explorer come into the page a little before or after its picture.
+function speakAll(el, tries = 100) {
+  let silence = [];
+  const attempt = () => {
+    const lines = el.closest(".widget-vbox")?.querySelectorAll(".pglab-controls .widget-inline-hbox:has(.noUi-handle)") ?? [];
+    if (lines.length) silence = [...lines].map(speak);
+    else if (tries-- > 0) timer = setTimeout(attempt, 50);
+  };
+  let timer = setTimeout(attempt, 0);
+  return () => {
+    clearTimeout(timer);
+    silence.forEach((stop) => stop());
+  };
+}
+
 async function render({ model, el }) {
   const svg = makeCanvas();
   el.classList.add("pglab-scroll");
@@ -109,8 +138,10 @@ async function render({ model, el }) {
   receive();
   model.send({ ready: true, width: el.clientWidth });
   const stopWatching = watchWidth(el, (width) => model.send({ width }));
+  const stopSpeaking = speakAll(el);
   return () => {
     stopWatching();
+    stopSpeaking();
     model.off("change:frame", receive);
     model.off("msg:custom", receiveAhead);
     controls.forEach((control) => events.forEach((event) => control.off(event, drawIfKnown)));
