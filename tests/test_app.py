@@ -119,18 +119,36 @@ def test_an_explorer_fills_the_projector_and_moves_by_keys(voila, chromium, foun
             "e => parseFloat(getComputedStyle(e).fontSize) * 1.5"  # the page is enlarged one and a half times
         )
         assert page.locator(".widget-label").first.evaluate(letters) >= 18
-        before = drawing.evaluate("svg => [svg.dataset.key, svg.innerHTML]")
-        _move(page, before[0])
-        page.wait_for_timeout(300)
-        assert drawing.evaluate("svg => svg.innerHTML") != before[1]
+        _check_controls(page)
+
+
+def _check_controls(page):
+    """Each has a name of its own, says its words, moves by keys and changes the picture; Reset leads back."""
+    drawing = page.locator("svg.pglab-drawing")
+    first = drawing.get_attribute("data-key")
+    handles = page.locator(".noUi-handle")
+    page.wait_for_function(
+        "() => document.querySelector('.noUi-handle').hasAttribute('aria-label')", timeout=20_000
+    )
+    names = handles.evaluate_all("all => all.map(handle => handle.getAttribute('aria-label'))")
+    assert all(names) and len(set(names)) == len(names)
+    for handle in handles.all():
+        before = drawing.evaluate("svg => svg.innerHTML")
+        _move(page, handle)
+        page.wait_for_timeout(100)
+        assert drawing.evaluate("svg => svg.innerHTML") != before, handle.get_attribute("aria-label")
+        line = page.locator(".widget-inline-hbox").filter(has=page.locator(".noUi-handle:focus"))
+        assert handle.get_attribute("aria-valuetext") == line.locator(".widget-readout").inner_text().strip()
+    page.get_by_role("button", name="Reset").press("Enter")
+    page.wait_for_function(f"key => !({MOVED})(key)", arg=first, timeout=20_000)
 
 
 MOVED = "key => document.querySelector('svg.pglab-drawing').dataset.key !== key"
 
 
-def _move(page, key):
+def _move(page, handle):
     """One stop to the right; a slider that stands at its right end goes to the left."""
-    handle = page.locator(".noUi-handle").first
+    key = page.locator("svg.pglab-drawing").get_attribute("data-key")
     handle.press("ArrowRight")
     try:
         page.wait_for_function(MOVED, arg=key, timeout=5_000)
