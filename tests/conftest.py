@@ -1,7 +1,11 @@
 """What every test shares."""
 
+import importlib.util
 import os
+import shutil
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import settings
@@ -47,3 +51,49 @@ def chromium():
         pytest.skip(message)
     with lab.chromium() as browser:
         yield browser
+
+
+@pytest.fixture
+def make(monkeypatch):
+    """Fresh copies of make.py and its parts (`make.install`), so that no test sees another's changes."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == "making"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(sys, "path", list(sys.path))  # make.py adds its own folder to it
+    spec = importlib.util.spec_from_file_location("make", ROOT / "make.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    for path in (ROOT / "tools" / "making").glob("[!_]*.py"):
+        setattr(module, path.stem, importlib.import_module(f"making.{path.stem}"))
+    return module
+
+
+@pytest.fixture
+def folder(make, monkeypatch, tmp_path):
+    """A project folder of its own, where pip's orders are recorded in `folder.orders`."""
+    for name in ("requirements.lock", "requirements-peers.lock", "pyproject.toml"):
+        shutil.copy(ROOT / name, tmp_path)
+    for name, path in [
+        ("ROOT", "."),
+        ("VENV", ".venv"),
+        ("STAMP", ".venv/complete.json"),
+        ("LOG", ".venv/install.log"),
+        ("LOCK", "requirements.lock"),
+        ("PEERS", "requirements-peers.lock"),
+        ("PROJECT", "pyproject.toml"),
+        ("FIRST", "notebooks/00.ipynb"),
+    ]:
+        monkeypatch.setattr(make.places, name, tmp_path / path)
+    for name in ("TORCH", "TORCH_INDEX"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / ".venv").mkdir()
+    found = SimpleNamespace(path=tmp_path, orders=[], stop_at=None)
+
+    def pip(progress, *arguments):
+        found.orders.append(arguments)
+        if len(found.orders) == found.stop_at:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(make.install, "pip", pip)
+    monkeypatch.setattr(make.install, "venv_works", lambda: True)
+    monkeypatch.setattr(make.torch_choice, "has_nvidia_driver", lambda: False)
+    return found

@@ -1,6 +1,5 @@
 """The command line of training, as a user meets it: in a shell, in an empty folder, with no file but its own."""
 
-import importlib.util
 import json
 import os
 import signal
@@ -10,7 +9,6 @@ import time
 
 import pytest
 import torch
-from conftest import ROOT
 
 from pglab import lm, training
 from pglab.training import command, settings, state
@@ -161,10 +159,7 @@ def test_a_device_that_is_not_there_is_said_before_anything_starts(capsys, name,
         (None, ["--device", "mps"], ["--all", "--device", "mps"]),
     ],
 )
-def test_make_checkpoints(monkeypatch, device, more, started):
-    spec = importlib.util.spec_from_file_location("make", ROOT / "make.py")
-    make = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(make)
+def test_make_checkpoints(make, monkeypatch, device, more, started):
     monkeypatch.delenv("DEVICE", raising=False)
     if device is not None:
         monkeypatch.setenv("DEVICE", device)
