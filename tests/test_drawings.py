@@ -8,8 +8,12 @@ import xml.etree.ElementTree as ET
 from functools import lru_cache
 from pathlib import Path
 
+import drawing_grid
+import drawing_loop
+import drawing_map
 import drawings
 import matplotlib
+import pen
 import pytest
 from PIL import ImageFont
 
@@ -177,7 +181,7 @@ PLANTED = {
 
 @pytest.mark.parametrize("fault", PLANTED)
 def test_a_planted_fault_is_found(fault):
-    drawing = drawings.Drawing(600, 200, "title", "description")
+    drawing = pen.Drawing(600, 200, "title", "description")
     drawing.box(390, 20, 100, 50, "#eeeeee")
     drawing.text(20, 140, "words in the open")
     assert _faults(_root(drawing.markup("x"))) == []
@@ -186,27 +190,27 @@ def test_a_planted_fault_is_found(fault):
 
 
 def test_the_map_is_a_reading_order():
-    numbers = list(drawings.NOTEBOOKS)
+    numbers = list(drawing_map.NOTEBOOKS)
     assert numbers == [f"{n:02d}" for n in range(12)]
-    assert [n for _, _, _, members in drawings.GROUPS for n in members] == numbers[1:]
-    for number, (_, question, needs) in drawings.NOTEBOOKS.items():
+    assert [n for _, _, _, members in drawing_map.GROUPS for n in members] == numbers[1:]
+    for number, (_, question, needs) in drawing_map.NOTEBOOKS.items():
         assert question.endswith("?") and question.count("?") == 1
         assert all(needed < number for needed in needs)
         assert bool(needs) == (number != "00")
 
 
 def test_the_examples_lie_on_different_crossings():
-    weights, constraints = ([name for name, _ in c] for c in (drawings.WEIGHTS, drawings.CONSTRAINTS))
-    taken = [(weight, c) for _, _, weight, used in drawings.EXAMPLES for c in used]
+    weights, constraints = ([name for name, _ in c] for c in (drawing_grid.WEIGHTS, drawing_grid.CONSTRAINTS))
+    taken = [(weight, c) for _, _, weight, used in drawing_grid.EXAMPLES for c in used]
     assert len(taken) == len(set(taken))
     assert all(weight in weights and constraint in constraints for weight, constraint in taken)
-    for _, _, _, used in drawings.EXAMPLES:  # a wide plate covers neighbours only
+    for _, _, _, used in drawing_grid.EXAMPLES:  # a wide plate covers neighbours only
         places = [constraints.index(c) for c in used]
         assert places == list(range(places[0], places[0] + len(places)))
 
 
 def test_the_loop_keeps_its_order_in_words():
-    names = [name for name, *_ in drawings.STATIONS]
+    names = [name for name, *_ in drawing_loop.STATIONS]
     assert names == ["Sample", "Score", "Weight", "Step"]
     description = _made("reinforce_loop").find(SVG + "desc").text
     told = [f"{number} {name}: " for number, name in enumerate(names, 1)]
@@ -220,7 +224,7 @@ def test_the_arrows_of_the_loop_close_it():
     items = list(_made("reinforce_loop"))
     stations = [_box(e) for e in items if e.tag == SVG + "rect" and 300 < float(e.get("width")) < 900]
     texts = [(_extent(e), e.text) for e in items if e.tag == SVG + "text"]
-    for box, (name, *_) in zip(stations, drawings.STATIONS, strict=True):
+    for box, (name, *_) in zip(stations, drawing_loop.STATIONS, strict=True):
         assert name in [words for extent, words in texts if _holds(box, extent)]
 
     def touched(point):
@@ -236,13 +240,13 @@ def test_the_arrows_of_the_loop_close_it():
 
 
 def test_the_loop_shows_the_running_example():
-    rows = {station: (label, values) for station, label, values in drawings.ROWS}
+    rows = {station: (label, values) for station, label, values in drawing_loop.ROWS}
     score = bandit.score_matrix(bandit.EXAMPLE_LOGITS)[0]  # of the answer that is drawn, the first
     assert rows["Score"] == ("logit", ["up" if s > 0 else "down" for s in score])
     assert [float(r) for r in rows["Weight"][1]] == list(bandit.EXAMPLE_REWARDS)
     assert sum(round(1000 * float(p)) for p in rows["Sample"][1]) == 1000
-    assert drawings.ANSWERS == ANSWERS
-    assert [name for name, *_ in drawings.STATIONS[:3]] == list(rows)
+    assert drawing_loop.ANSWERS == ANSWERS
+    assert [name for name, *_ in drawing_loop.STATIONS[:3]] == list(rows)
 
 
 def test_the_script_runs_from_any_folder(root, tmp_path):

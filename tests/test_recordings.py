@@ -9,7 +9,8 @@ from datetime import date
 
 import numpy as np
 import pytest
-from experiments import COLUMNS, EXPERIMENTS, SEEN
+from experiments import EXPERIMENTS
+from experiments.variant import COLUMNS, SEEN
 from hypothesis import given
 from hypothesis import strategies as st
 from refusals import check

@@ -4,11 +4,11 @@ import itertools
 import json
 from dataclasses import replace
 
-import experiments
 import numpy as np
 import pytest
 import recordings as tool
 import torch
+from experiments.variant import COLUMNS, Experiment, Variant, every_step, points
 
 from pglab import lm, recordings, sampling, tasks
 from pglab.algorithms import named
@@ -28,13 +28,13 @@ def tiny(**changes):
         "running_sum", named("rloo"), prompts=3, group_size=2, steps=2, room=2, temperature=1.3
     )
     found = {
-        "strict": experiments.Variant("a", settings, experiments.points(settings, 2)),
-        "lax": experiments.Variant("b", lax, experiments.points(lax, 2), "verify_lax", {"knob": "hole"}),
+        "strict": Variant("a", settings, points(settings, 2)),
+        "lax": Variant("b", lax, points(lax, 2), "verify_lax", {"knob": "hole"}),
     }
     measured = ("pass_at_1", "pass_at_1_error", "paid", "paid_error", "entropy", "length", "worked")
     measured += ("zero_std",)
     options = dict(measured=measured, seen=("grad_norm",), prompts=6, samples=4, keep=2, seeds=(0, 3))
-    return experiments.Experiment("tiny", **{"variants": found} | options | changes)
+    return Experiment("tiny", **{"variants": found} | options | changes)
 
 
 def made(tmp_path, experiment=None):
@@ -120,7 +120,7 @@ def test_pass_at_64_is_unbiased_and_stands_where_there_are_enough_completions():
 
 def test_steps_are_counted_and_the_process_reward_is_what_is_paid():
     settings = PostTraining("addition", prompts=3, group_size=2, steps=1, reward="process")
-    variants = {"process": experiments.Variant("a", settings, experiments.points(settings, 1))}
+    variants = {"process": Variant("a", settings, points(settings, 1))}
     experiment = tiny(variants=variants, measured=("pass_at_1", "paid", "steps_right"), seen=())
     found, _ = tool.held_out(Trainer(settings), experiment, 0)
     assert found["paid"] == pytest.approx(found["steps_right"]) and found["paid"] >= found["pass_at_1"]
@@ -219,14 +219,12 @@ def test_the_command_line(tmp_path, monkeypatch, capsys):
 def test_a_panel_is_recorded_step_by_step_and_a_fault_kept_silent():
     fault = faults.FAULTS["shift_off_by_one"]
     settings = replace(fault.settings, prompts=4, group_size=8, steps=3, micro_batches=2)
-    sick = experiments.Variant(
-        "run A", settings, experiments.every_step(settings), fault=fault.name, blind=True
-    )
+    sick = Variant("run A", settings, every_step(settings), fault=fault.name, blind=True)
     names = ("reward", "grad_norm", "kl", "drawn_a_step")
     experiment = tiny(variants={"A": sick}, measured=(), seen=names)
     assert sick.points == (32, 64, 96) and sick.about() == {"words": "run A"}
     assert replace(sick, blind=False).about() == {"words": "run A", "fault": fault.name, "healthy": False}
-    assert experiment.columns()["samples"] == experiments.COLUMNS["samples"]
+    assert experiment.columns()["samples"] == COLUMNS["samples"]
     run = tool.run_once(experiment, sick, 3, CPU)
     rows = list(faults.trainer(fault, replace(settings, seed=3)))
     for name in names[:3]:

@@ -1,11 +1,11 @@
 """The drawing of notebook 04: the model that may search before it answers, with every chance in it."""
 
-from pen import BODY, HEADING, NAME, SMALL, Drawing, tint
+from pen import BODY, HEADING, MARGIN, NAME, PALE, SMALL, WIDTH, Drawing, tint
 
 from pglab import bandit, mdp
 from pglab.figures.palette import BLUE, GREEN, INK, OCHRE, PAPER, QUIET, VERMILLION
 
-WIDTH, MARGIN, TOP, ROW, BAR = 900, 14, 74, 80, 34  # ROW: from one state to the next; BAR: height of a bar
+TOP, ROW, BAR = 74, 80, 34  # ROW: from one state to the next; BAR: height of a bar
 STATES = mdp.STATES[:3]
 # What the three columns show: (heading, words below it, left end, width, colours, names of the two parts)
 COLUMNS = (
@@ -34,7 +34,7 @@ def search_agent():
         drawing.text(x, 54, below, SMALL, QUIET)
     for row, (state, pairs) in enumerate(chances().items()):
         y = TOP + row * ROW
-        drawing.box(MARGIN, y, 136, BAR, tint(INK, 0.06), INK)
+        drawing.box(MARGIN, y, 136, BAR, tint(INK, PALE), INK)
         drawing.text(MARGIN + 68, y + 22, state, NAME, INK, bold=True, anchor="middle")
         for (_, _, x, width, colours, names), pair in zip(COLUMNS, pairs, strict=True):
             _bar(drawing, x, y, width, colours, names, pair)

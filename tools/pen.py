@@ -13,6 +13,8 @@ from pglab.figures.svg import FONT  # noqa: E402
 HEADING, NAME, BODY, SMALL = 20, 14, 13, 12  # font sizes in pixels
 LEADING = 17  # from one line of a text to the next
 HEAD = 9  # length of an arrow's head
+WIDTH, MARGIN = 900, 14  # of a drawing that fills a notebook's column
+PALE = 0.06  # strength of the tint behind words in the full colour
 
 
 class Drawing:
@@ -93,3 +95,8 @@ def tint(colour, strength):
     """The colour thinned with white: strength 0 is white, 1 the colour itself."""
     channels = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
     return "#" + "".join(f"{round(255 + strength * (c - 255)):02x}" for c in channels)
+
+
+def in_one_line(words):
+    """The words of a drawing without its line breaks."""
+    return " ".join(words.split("\n"))
