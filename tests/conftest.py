@@ -4,6 +4,7 @@ import importlib.util
 import os
 import shutil
 import sys
+from fnmatch import fnmatch
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,6 +12,8 @@ import pytest
 from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parents[1]
+
+BUILT = {"build", "dist", "exported", "mine", "mutants", "runs", "__pycache__"}  # these hold nothing of ours
 
 # The reader's own progress must not enter a test, nor a test the reader's progress.
 os.environ["PGLAB_PROGRESS"] = "off"
@@ -21,6 +24,19 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 # The same examples on every machine; a slow machine is no fault.
 settings.register_profile("pglab", derandomize=True, deadline=None, max_examples=60)
 settings.load_profile("pglab")
+
+
+def files(*patterns):
+    """The project's own files that match, in every folder of it but hidden ones and what is built."""
+    found = []
+    for folder, inner, names in os.walk(ROOT):
+        inner[:] = [name for name in inner if name not in BUILT and not name.startswith(".")]
+        found += [Path(folder, name) for name in names if any(fnmatch(name, each) for each in patterns)]
+    return sorted(found)
+
+
+def code_files():
+    return files("*.py", "*.js", "*.css", "*.sh", "Makefile") + [ROOT / ".ci" / "run"]
 
 
 @pytest.fixture(scope="session")

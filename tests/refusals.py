@@ -4,7 +4,9 @@ import pytest
 
 
 def check(call, message):
-    """The call raises a ValueError that begins with ``message`` and ends with a full stop."""
+    """The call raises a ValueError that begins with ``message`` and ends with a full stop; what it says."""
     with pytest.raises(ValueError) as caught:
         call()
-    assert str(caught.value).startswith(message) and str(caught.value).endswith("."), caught.value
+    text = str(caught.value)
+    assert text.startswith(message) and text.endswith("."), text
+    return text

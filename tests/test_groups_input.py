@@ -5,7 +5,7 @@ import inspect
 import numpy as np
 import pytest
 import torch
-from test_groups import ADVANTAGES, DISTINCT, LOGITS, REWARDS
+from groups_by_hand import ADVANTAGES, DISTINCT, LOGITS, REWARDS
 
 from pglab import advantages, groups
 

@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from refusals import check
 from test_mdp import SEARCH
 
 from pglab import mdp
@@ -16,13 +17,6 @@ START, MOVE, PAY = [1, 0], [[[0, 1], [0.5, 0.5]], [[1, 0], [0, 1]]], [[1, 2], [3
 LOGITS = [[0.0, 1.0], [2.0, 0.0]]
 MODEL = mdp.TabularMDP(START, MOVE, PAY, 2)
 PATHS = mdp.trajectories(MODEL, LOGITS)
-
-
-def refuses(call, message):
-    with pytest.raises(ValueError) as caught:
-        call()
-    text = str(caught.value)
-    assert text.startswith(message) and text.endswith("."), text
 
 
 def model(start=START, transition=MOVE, reward=PAY, horizon=2, terminal=None):
@@ -85,7 +79,7 @@ BAD_MODELS = {
 
 @pytest.mark.parametrize("change, message", BAD_MODELS.values(), ids=BAD_MODELS)
 def test_bad_models_are_refused(change, message):
-    refuses(lambda: model(**change), message)
+    check(lambda: model(**change), message)
 
 
 BAD_LOGITS = {
@@ -122,13 +116,13 @@ OF_GAMMA = {
 @pytest.mark.parametrize("name", OF_LOGITS)
 def test_bad_logits_are_refused(name):
     for logits, message in BAD_LOGITS.values():
-        refuses(lambda logits=logits: OF_LOGITS[name](MODEL, logits), message)
+        check(lambda logits=logits: OF_LOGITS[name](MODEL, logits), message)
 
 
 @pytest.mark.parametrize("name", OF_GAMMA)
 @pytest.mark.parametrize("gamma", [-0.1, 1.1, np.nan])
 def test_a_gamma_outside_0_to_1_is_refused(name, gamma):
-    refuses(lambda: OF_GAMMA[name](MODEL, LOGITS, gamma=gamma), f"gamma is {gamma}; it must be one finite")
+    check(lambda: OF_GAMMA[name](MODEL, LOGITS, gamma=gamma), f"gamma is {gamma}; it must be one finite")
 
 
 def test_bad_weights_are_refused():
@@ -136,7 +130,7 @@ def test_bad_weights_are_refused():
         "returns": "kind is 'returns'; it must be one of return, reward_to_go, baselined, q, advantage",
         "": "kind is ''; it must be one of return",
     }.items():
-        refuses(lambda weight=weight: mdp.exact_gradient(MODEL, LOGITS, weight), message)
+        check(lambda weight=weight: mdp.exact_gradient(MODEL, LOGITS, weight), message)
     shape = PATHS.actions.shape
     bad = [
         (np.ones(shape[0]), f"weight has shape ({shape[0]},); it must be finite numbers of shape {shape}"),
@@ -153,7 +147,7 @@ def test_bad_weights_are_refused():
             lambda w: mdp.exact_gradient(MODEL, LOGITS, w),
             lambda w: mdp.covariance_trace(MODEL, LOGITS, lambda _: w),
         ):
-            refuses(lambda call=call, weight=weight: call(weight), message)
+            check(lambda call=call, weight=weight: call(weight), message)
 
 
 def test_what_stands_under_a_false_mask_changes_nothing():
@@ -172,7 +166,7 @@ def test_what_stands_under_a_false_mask_changes_nothing():
     (3, "steps is 3; it must be at most the horizon, 2"),
 ])  # fmt: skip
 def test_bad_steps_are_refused(steps, message):
-    refuses(lambda: mdp.trajectories(MODEL, LOGITS, steps), message)
+    check(lambda: mdp.trajectories(MODEL, LOGITS, steps), message)
 
 
 @pytest.mark.parametrize("horizon", [20, 1000, 2000, 10**9])

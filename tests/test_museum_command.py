@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 
+import commands_by_hand
 import pytest
 from conftest import ROOT
 from refusals import check
@@ -73,21 +74,11 @@ def _file(module):
 
 
 def said(capsys, *words):
-    """The exit code and what stands on the screen."""
-    try:
-        code = command.main(list(words))
-    except SystemExit as stop:
-        code = stop.code
-    out, err = capsys.readouterr()
-    assert "Traceback" not in out + err
-    return code, out, err
+    return commands_by_hand.answer(command.main, capsys, *words)
 
 
 def refused(capsys, *words):
-    """The one line that a bad choice is answered with."""
-    code, out, err = said(capsys, *words)
-    assert code == 2 and out == "" and err.count("\n") == 1 and err[0] != "\n", (code, out, err)
-    return err[:-1]
+    return commands_by_hand.refused(command.main, capsys, *words, silent=True)[:-1]
 
 
 # ---- In a shell

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 
+import commands_by_hand
 import pytest
 
 from pglab import algorithms, lm, training
@@ -21,14 +22,7 @@ def shell(folder, *words):
 
 
 def refused(capsys, *words, name="grpo"):
-    """The one line that a bad choice is answered with."""
-    try:
-        code = command.main([name, *words])
-    except SystemExit as stop:
-        code = stop.code
-    said = capsys.readouterr()
-    assert code == 2 and said.err.count("\n") == 1 and "Traceback" not in said.err, said
-    return said.err
+    return commands_by_hand.refused(command.main, capsys, name, *words)
 
 
 def rows(path):
@@ -137,24 +131,11 @@ def stop_at(run, step):
 # ---- What the words mean
 
 
-def asked(monkeypatch, *words):
-    """What ``post_train`` is called with."""
-    made = []
-
-    def catch(*given, **more):
-        made.append((*given, more))
-        raise ValueError("enough")
-
-    monkeypatch.setattr(command, "post_train", catch)
-    assert command.main(list(words)) == 2
-    return made[0]
-
-
 @pytest.mark.parametrize("name", algorithms.ALGORITHMS)
 def test_left_out_settings_are_those_that_are_known_to_work(monkeypatch, tmp_path, name):
     monkeypatch.chdir(tmp_path)
     for task in plans.POST_TRAINED:
-        made, path, device, more = asked(monkeypatch, name, "--task", task)
+        made, path, device, more = commands_by_hand.asked(monkeypatch, name, "--task", task)
         assert made == training.plan(task, name) and device == "auto"
         assert path.as_posix() == f"runs/{task}_{name}.safetensors"
         assert more == {"threads": 1, "prompts": training.evaluation.PROMPTS, "workers": ALONE}
@@ -167,14 +148,18 @@ def test_every_option_reaches_its_setting(monkeypatch, tmp_path):
         "--seed 7 --prompts 6 --group-size 5 --steps 4 --epochs 3 --learning-rate 0.5 --micro-batches 2 "
         "--temperature 0.7 --reward process --kl 0.25 --start other --threads 2 --evaluate 9 --device cpu"
     )
-    made, path, device, more = asked(monkeypatch, "dapo", "--task", "running_sum", *words.split())
+    made, path, device, more = commands_by_hand.asked(
+        monkeypatch, "dapo", "--task", "running_sum", *words.split()
+    )
     assert made == training.plan(
         "running_sum", algorithms.named("dapo", kl=0.25), seed=7, prompts=6, group_size=5, steps=4, epochs=3,
         learning_rate=0.5, micro_batches=2, temperature=0.7, reward="process", start="other",
     )  # fmt: skip
     assert (path.as_posix(), device) == ("runs/running_sum_dapo_seed7.safetensors", "cpu")
     assert more == {"threads": 2, "prompts": 9, "workers": ALONE}
-    zero = asked(monkeypatch, "grpo", "--task", "addition", "--kl", "0", "--seed", "0", "--evaluate", "0")
+    zero = commands_by_hand.asked(
+        monkeypatch, "grpo", "--task", "addition", "--kl", "0", "--seed", "0", "--evaluate", "0"
+    )
     assert zero[0] == training.plan("addition") and zero[1].name == "addition_grpo.safetensors"
     assert zero[3]["prompts"] == 0
 

@@ -5,6 +5,7 @@ import re
 from dataclasses import fields, replace
 from itertools import product
 
+import commands_by_hand
 import numpy as np
 import pytest
 from experiments import EXPERIMENTS
@@ -22,27 +23,8 @@ PENALISED = [name for name, each in ALGORITHMS.items() if each.overlong]
 SMALL = ["--task", "addition", "--steps", "1", "--prompts", "2", "--evaluate", "0", "--device", "cpu"]
 
 
-def asked(monkeypatch, *words):
-    """The settings that ``post_train`` is called with."""
-    made = []
-
-    def catch(settings, *_, **__):
-        made.append(settings)
-        raise ValueError("enough")
-
-    monkeypatch.setattr(command, "post_train", catch)
-    assert command.main(list(words)) == 2 and made
-    return made[0]
-
-
 def refused(capsys, *words):
-    try:
-        code = command.main(list(words))
-    except SystemExit as stop:
-        code = stop.code
-    said = capsys.readouterr().err
-    assert code == 2 and said.count("\n") == 1 and "Traceback" not in said, said
-    return said
+    return commands_by_hand.refused(command.main, capsys, *words)
 
 
 # ---- Room for a penalty
@@ -132,8 +114,8 @@ def test_recorded_variants_have_the_room_they_had():
 
 def test_a_higher_clip_by_hand_is_the_registrys(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    by_hand = asked(monkeypatch, "grpo", "--task", "addition", "--set", "clip=0.2,0.28")
-    ours = asked(monkeypatch, "grpo_clip_higher", "--task", "addition")
+    by_hand = commands_by_hand.asked(monkeypatch, "grpo", "--task", "addition", "--set", "clip=0.2,0.28")[0]
+    ours = commands_by_hand.asked(monkeypatch, "grpo_clip_higher", "--task", "addition")[0]
     about = {"name": "", "source": ""}
     assert by_hand.as_dict() | {"algorithm": by_hand.algorithm.as_dict() | about} == ours.as_dict() | {
         "algorithm": ours.algorithm.as_dict() | about
@@ -159,16 +141,18 @@ def test_it_learns_the_same_and_the_card_says_what_was_changed(tmp_path, monkeyp
 def test_all_parts_of_dapo_by_hand_are_dapo(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     words = "clip=0.2,0.28 aggregation=token_mean rounds=3 overlong=0,4"
-    made = asked(monkeypatch, "grpo", "--task", "addition", *(f"--set={word}" for word in words.split()))
+    made = commands_by_hand.asked(
+        monkeypatch, "grpo", "--task", "addition", *(f"--set={word}" for word in words.split())
+    )[0]
     assert algorithms.differences(made.algorithm, "dapo") == {} and made.room == 4
-    without = asked(monkeypatch, "dapo", "--task", "addition", "--set", "overlong=none")
+    without = commands_by_hand.asked(monkeypatch, "dapo", "--task", "addition", "--set", "overlong=none")[0]
     assert without.algorithm == named("dapo", overlong=None) and without.room == 0
     # Another denominator has a norm of its own, unless one is given; the later word counts; --kl stays.
     words = ["--set", "aggregation=sum", "--set", "clip=0.1,none", "--set", "clip=none", "--kl", "0.1"]
-    made = asked(monkeypatch, "reinforce", "--task", "addition", *words)
+    made = commands_by_hand.asked(monkeypatch, "reinforce", "--task", "addition", *words)[0]
     assert made.algorithm == named("reinforce", aggregation="sum", norm=None, clip=None, kl=0.1)
     words = ["--set", "kl=0.5", "--kl", "0.5", "--set", " kl-where = reward", "--set", "name=mine"]
-    made = asked(monkeypatch, "grpo", "--task", "addition", *words)
+    made = commands_by_hand.asked(monkeypatch, "grpo", "--task", "addition", *words)[0]
     assert made.algorithm == named("grpo", kl=0.5, kl_where="reward", name="mine")
 
 

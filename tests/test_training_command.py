@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 
+import commands_by_hand
 import pytest
 import torch
 
@@ -22,14 +23,7 @@ def shell(folder, *words):
 
 
 def refused(capsys, *words):
-    """The one line that a bad choice is answered with."""
-    try:
-        code = command.main(["pretrain", *words])
-    except SystemExit as stop:
-        code = stop.code
-    said = capsys.readouterr()
-    assert code == 2 and said.err.count("\n") == 1 and "Traceback" not in said.err, said
-    return said.err
+    return commands_by_hand.refused(command.main, capsys, "pretrain", *words)
 
 
 # ---- From one end to the other

@@ -1,12 +1,12 @@
 """Pretraining on a bad day: a folder in the way, a full disk, a damaged file. Nothing good is lost."""
 
-import errno
 import os
 import subprocess
 import sys
 
 import pytest
 import torch
+from disks_by_hand import fills_up, full
 
 from pglab import _files, training
 from pglab.training import command, pretraining, run, state, unfinished
@@ -14,10 +14,6 @@ from pglab.training import command, pretraining, run, state, unfinished
 TINY = training.Pretraining("addition", seed=3, examples=200, steps=12, batch=8, warmup=4, width=8, heads=2)
 FEW = dict(device="cpu", progress=False, prompts=4)
 KEYS = dict.fromkeys(state.KEYS, 0)
-
-
-def full(*_, **__):
-    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 @pytest.fixture
@@ -88,15 +84,9 @@ def test_what_finds_no_room_for_the_weights_is_kept_as_an_unfinished_run(monkeyp
 @pytest.mark.parametrize("stop", [KeyboardInterrupt, OSError])
 def test_a_full_disk_keeps_the_last_good_state(monkeypatch, tmp_path, stop):
     """States are written at steps 1, 3 and 7; the disk is full from the second on."""
-    path, write, seen = tmp_path / "a.safetensors", _files.write_whole, []
-
-    def writes_once(contents):
-        seen.append(contents)
-        return write(contents) if len(seen) == 1 else full()
-
+    path, seen = tmp_path / "a.safetensors", fills_up(monkeypatch)
     monkeypatch.setattr(run, "REPORT", 4)
     monkeypatch.setattr(unfinished, "KEEP", -1)
-    monkeypatch.setattr(_files, "write_whole", writes_once)
     if stop is KeyboardInterrupt:
         one = run.Run.one
         monkeypatch.setattr(run.Run, "one", lambda self, i, *more: stop_at(5, i) or one(self, i, *more))

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from test_groups import by_tuples
+from groups_by_hand import by_tuples
 
 from pglab import bandit, sliders
 from pglab.figures import COLOURS, NAMES, Bars, Line, Picture, Points, Rule, atlas, describe

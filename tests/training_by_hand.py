@@ -270,3 +270,18 @@ def left(trainer):
 
 def copies(trainer):
     return copy.deepcopy(trainer.policy), copy.deepcopy(trainer.value)
+
+
+def close(found, wanted, within=1e-10):
+    assert (
+        found.shape == wanted.shape and float(abs(wanted).max()) > 1e-4
+    )  # a gradient of zeros proves nothing
+    assert torch.allclose(found, wanted, rtol=within, atol=within), float(abs(found - wanted).max())
+
+
+def with_head(run, seed=1):
+    """The critic starts at 0; here it says something."""
+    with torch.no_grad():
+        for parameter in run.value.parameters():
+            parameter.copy_(0.3 * torch.randn(parameter.shape, generator=torch.Generator().manual_seed(seed)))
+    return run
