@@ -12,7 +12,7 @@ import pglab
 
 PACKAGE = Path(pglab.__file__).parent
 # Bottom to top. Helpers that any room may use come first; `environment` needs no room at all.
-HELPERS = ["_checks", "_arrays", "_masked", "_files"]
+HELPERS = ["_checks", "_arrays", "_masked", "_files", "_commands"]
 ROOMS = [
     "environment", "bandit", "gaussian", "groups", "returns", "mdp", "offpolicy", "advantages", "kl", "constraints",
     "steps", "logprobs", "losses", "lm", "sampling", "tasks", "oracle", "diagnostics", "algorithms", "training",

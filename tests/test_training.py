@@ -274,7 +274,7 @@ def test_pass_at_64_of_more_samples_is_the_unbiased_estimate(monkeypatch):
     rewards = np.arange(70) < counts[:, None]
     from pglab.training import evaluation
 
-    monkeypatch.setattr(evaluation, "_drawn", lambda m, t, asked, n, g, **_: (rewards[:, :n], rewards[:, :n]))
+    monkeypatch.setattr(evaluation, "drawn", lambda m, t, asked, n, g, **_: (rewards[:, :n], rewards[:, :n]))
     monkeypatch.setattr(evaluation, "ROWS", 10**6)
     scores = training.evaluate(lm.SmallLM(width=8, heads=2), tasks.Addition(), prompts=4, samples=70)
     assert scores.pass_at_1 == pytest.approx(73 / 280)

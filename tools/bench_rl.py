@@ -12,7 +12,7 @@ from bench_lm import against_the_peak, forward_work, matrix_work
 from timing import seconds
 
 from pglab import sampling, training
-from pglab.training import rollouts, update
+from pglab.training import evaluation, rollouts, update
 
 SEEDS = range(5)
 FRESH = 1_024
@@ -27,10 +27,9 @@ GOALS = {
 def right(trainer, prompts):
     """(prompts,) shares of right answers among four completions each; their mean is known to about 0.006."""
     tokens = trainer.settings.longest(trainer.task)
-    drawn = sampling.sample(trainer.policy, prompts, 4, tokens, generator=torch.Generator().manual_seed(0))
-    asked = [prompt for prompt in prompts for _ in range(4)]
-    verdicts = [trainer.task.verify(*pair) for pair in zip(asked, drawn.texts(), strict=True)]
-    return np.reshape(verdicts, (-1, 4)).mean(1)
+    generator = torch.Generator().manual_seed(0)
+    verdicts, _ = evaluation.drawn(trainer.policy, trainer.task, prompts, 4, generator, tokens)
+    return verdicts.mean(1)
 
 
 def race(task, seed, goal, every, limit):

@@ -7,7 +7,6 @@ Plain SVG: GitHub and Jupyter show it as it is. Same code, same bytes. Every dra
 title and a description for screen readers, made from the same lists as the drawing itself.
 """
 
-import os
 import sys
 from pathlib import Path
 
@@ -16,6 +15,8 @@ from drawing_loop import reinforce_loop
 from drawing_map import learning_map
 from drawing_search import search_agent
 from pen import ROOT
+
+from pglab._files import write_whole
 
 FOLDER = ROOT / "notebooks" / "drawings"
 
@@ -27,21 +28,10 @@ DRAWINGS = {
 }
 
 
-def write(path, text):
-    """All of the file or none of it, with the same line ends everywhere."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    scratch = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        scratch.write_bytes(text.encode("utf-8"))
-        os.replace(scratch, path)
-    finally:
-        scratch.unlink(missing_ok=True)
-
-
 def main(folder=FOLDER):
     for name, draw in DRAWINGS.items():
         drawing, path = draw(), Path(folder) / f"{name}.svg"
-        write(path, drawing.markup(name))
+        write_whole({path: drawing.markup(name).encode("utf-8")})
         shown = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
         print(f"{shown.as_posix()}  {drawing.width} x {drawing.height}")
 

@@ -18,11 +18,13 @@ from experiments import EXPERIMENTS
 from tqdm.auto import tqdm
 
 from pglab import _files, lm, recordings, sampling
+from pglab._commands import outcome
 from pglab.diagnostics import pass_at_k
 from pglab.lm.devices import words
 from pglab.training import plans, rollouts, state
 
 KEPT = state.FOLDER / "recordings"
+STOPPED = "\nStopped. Finished runs are kept in .pglab/; the same command goes on."
 ROWS = 8_192  # completions drawn at once
 PROMPTS_STREAM, SAMPLES_STREAM = 7, 8  # what one seed means here, apart from what it means in training
 
@@ -39,23 +41,20 @@ def main(arguments=None):
         print(f"There is no recording {unknown[0]!r}; there are {', '.join(EXPERIMENTS)}.", file=sys.stderr)
         return 2
     torch.set_num_threads(1)
-    try:
-        device = lm.choose_device(options.device)
-        for name in options.names or EXPERIMENTS:
-            if options.fresh:
-                shutil.rmtree(KEPT / name, ignore_errors=True)
-            path = recordings.write(record(name, EXPERIMENTS[name], device))
+    code, sentence = outcome(make_all, options, stopped=STOPPED)
+    if sentence:
+        print(sentence, file=sys.stderr)
+    return code
+
+
+def make_all(options):
+    device = lm.choose_device(options.device)
+    for name in options.names or EXPERIMENTS:
+        if options.fresh:
             shutil.rmtree(KEPT / name, ignore_errors=True)
-            print(f"{path.name}: {path.stat().st_size / 1000:.0f} kB")
-    except ValueError as error:
-        print(error, file=sys.stderr)
-        return 2
-    except OSError as error:
-        print(error.strerror or error, file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("\nStopped. Finished runs are kept in .pglab/; the same command goes on.", file=sys.stderr)
-        return 130
+        path = recordings.write(record(name, EXPERIMENTS[name], device))
+        shutil.rmtree(KEPT / name, ignore_errors=True)
+        print(f"{path.name}: {path.stat().st_size / 1000:.0f} kB")
     return 0
 
 

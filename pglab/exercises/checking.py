@@ -32,6 +32,22 @@ class Misfit(Exception):
     """The answer is not of the kind that is asked for; the message says what would be."""
 
 
+def hinted(answer, raised, word, hint):
+    """The reader's function, with a hint where it raises an error of this kind that speaks of this word."""
+    if not callable(answer):
+        return answer
+
+    def f(*arguments):
+        try:
+            return answer(*arguments)
+        except raised as error:
+            if word in str(error):
+                raise Misfit(hint) from error
+            raise
+
+    return f
+
+
 def exercise(name, title, difficulty, minutes):
     """Decorator that enters a check into the register.
 

@@ -5,7 +5,7 @@ from math import comb
 import numpy as np
 
 from pglab import tasks
-from pglab.exercises.checking import Misfit, NotDone, exercise, judge_function
+from pglab.exercises.checking import Misfit, NotDone, exercise, hinted, judge_function
 
 # --- 8a -----------------------------------------------------------------------------------------
 
@@ -100,16 +100,13 @@ def _explained(answer):
     """The reader's function, with a hint in place of NumPy's words about shapes."""
     if not callable(answer):
         return answer
+    shapes = (
+        "Two shapes do not fit: the mean of each row should stand beside its own row. Does it keep its axis?"
+    )
+    fitting = hinted(answer, ValueError, "broadcast", shapes)
 
     def f(*arguments):
-        try:
-            value = answer(*arguments)
-        except ValueError as error:
-            if "broadcast" in str(error):
-                raise Misfit(
-                    "Two shapes do not fit: the mean of each row should stand beside its own row. Does it keep its axis?"
-                ) from error
-            raise
+        value = fitting(*arguments)
         if value is not None and value is not Ellipsis and np.isnan(np.asarray(value, dtype=float)).any():
             raise Misfit(
                 "In one of the groups all rewards are equal, and this gives 0/0 there. What stands below the line "
@@ -235,18 +232,8 @@ def _pass_at_k(answer):
 
 
 def _whole(answer):
-    if not callable(answer):
-        return answer
-
-    def f(*arguments):
-        try:
-            return answer(*arguments)
-        except TypeError as error:
-            if "integer" in str(error):
-                raise Misfit("math.comb takes whole numbers, and these come as floats: int(...).") from error
-            raise
-
-    return f
+    hint = "math.comb takes whole numbers, and these come as floats: int(...)."
+    return hinted(answer, TypeError, "integer", hint)
 
 
 # --- 8d -----------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 import numpy as np
 
 from pglab import groups
-from pglab.exercises.checking import Misfit, exercise, judge_function
+from pglab.exercises.checking import exercise, hinted, judge_function
 
 # --- 9a -----------------------------------------------------------------------------------------
 
@@ -191,13 +191,5 @@ def _whole(answer):
     """The reader's function, with a hint where a group size is not whole."""
     if not callable(answer):
         return answer
-
-    def f(p, G):
-        try:
-            return answer(float(p), int(G))
-        except TypeError as error:
-            if "integer" in str(error):
-                raise Misfit("Some function here wants a whole number for G: int(G).") from error
-            raise
-
-    return f
+    hint = "Some function here wants a whole number for G: int(G)."
+    return hinted(lambda p, G: answer(float(p), int(G)), TypeError, "integer", hint)

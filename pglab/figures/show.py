@@ -28,6 +28,17 @@ def bundle(picture):
     return data, {"image/png": {"width": width, "height": height, "alt": title}}
 
 
+def in_words(mimebundle, words):
+    """What a widget displays, with words for where it cannot live: (data, metadata).
+
+    Args:
+      mimebundle: what its ``_repr_mimebundle_`` returns: data, (data, metadata), or None.
+      words: a string.
+    """
+    data, metadata = mimebundle if isinstance(mimebundle, tuple) else (mimebundle or {}, {})
+    return {**data, "text/plain": words}, metadata
+
+
 def show(*what, title="", caption="", words=""):
     """Show a picture, and below it, folded away, the numbers it is made of.
 

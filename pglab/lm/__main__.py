@@ -5,6 +5,7 @@ import json
 import sys
 from pathlib import Path
 
+from pglab._commands import outcome
 from pglab.lm.export import CARD, DTYPES, export, from_export
 from pglab.lm.files import find, load, read_card, save, weights_path
 
@@ -16,16 +17,12 @@ def main(arguments=None):
       arguments: a list of words; None takes those of the command line.
 
     Returns:
-      The exit code: 0; 1 if something could not be written; 2 for a bad choice.
+      The exit code: 0; 1 if something could not be written; 2 for a bad choice; 130 after Ctrl-C.
     """
     options = parser().parse_args(arguments)
-    try:
-        return options.run(options)
-    except ValueError as error:
-        code, sentence = 2, error
-    except OSError as error:
-        code, sentence = 1, error.strerror or error
-    print(sentence, file=sys.stderr)
+    code, sentence = outcome(options.run, options)
+    if sentence:
+        print(sentence, file=sys.stderr)
     return code
 
 

@@ -1,6 +1,5 @@
 """The command line:  python -m pglab.museum my_module:my_loss."""
 
-import argparse
 import contextlib
 import importlib.util
 import io
@@ -8,6 +7,7 @@ import sys
 from pathlib import Path
 
 from pglab import _checks
+from pglab._commands import Parser
 from pglab.museum import EXHIBITS, TOUR, case
 from pglab.museum.examination import examine, report
 from pglab.museum.exhibit import raised, shown
@@ -51,13 +51,6 @@ def main(arguments=None):
 def quietly():
     """What the reader's function prints is not shown: it is called some hundred times."""
     return contextlib.redirect_stdout(io.StringIO())
-
-
-class Parser(argparse.ArgumentParser):
-    """A bad choice is answered in one line."""
-
-    def error(self, message):
-        self.exit(2, f"{message} ({self.prog} --help lists the options)\n")
 
 
 def parser():

@@ -6,6 +6,7 @@ import anywidget
 import traitlets
 
 from pglab import progress
+from pglab.figures.show import in_words
 from pglab.predictions.register import find
 
 
@@ -37,9 +38,7 @@ class Box(anywidget.AnyWidget):
         self.observe(lambda change: progress.note_guess(self.name, change.new), "guess")
 
     def _repr_mimebundle_(self, **kwargs):
-        live = super()._repr_mimebundle_(**kwargs) or {}
-        live, metadata = live if isinstance(live, tuple) else (live, {})
-        return {**live, "text/plain": self._words}, metadata
+        return in_words(super()._repr_mimebundle_(**kwargs), self._words)
 
 
 def predict(name):

@@ -10,6 +10,7 @@ import time
 from pglab.figures import Picture, describe
 from pglab.figures.layout import scene as lay_out
 from pglab.figures.primitives import Scene
+from pglab.figures.show import in_words
 from pglab.figures.svg import elements
 from pglab.sliders.explorer import NARROWEST, Drawing
 
@@ -61,9 +62,7 @@ class Live:
         self._drawn = time.perf_counter()
 
     def _repr_mimebundle_(self, **kwargs):
-        live = self._drawing._repr_mimebundle_(**kwargs) or {}
-        live, metadata = live if isinstance(live, tuple) else (live, {})
-        return {**live, "text/plain": WORDS}, metadata
+        return in_words(self._drawing._repr_mimebundle_(**kwargs), WORDS)
 
 
 def _frame(scene, words):

@@ -1,16 +1,16 @@
 """The command line:  python -m pglab.training pretrain --task addition,  or  grpo --task addition."""
 
-import argparse
 import sys
 from pathlib import Path
 
 from pglab import _checks, algorithms, lm, tasks
+from pglab._commands import Parser, outcome
 from pglab.training import state, workers
 from pglab.training.evaluation import PROMPTS
 from pglab.training.fields import FIELDS, chosen, shown
 from pglab.training.plans import POST_TRAINED, REWARDS, plan
 from pglab.training.post_training import post_train
-from pglab.training.pretraining import Interrupted, pretrain
+from pglab.training.pretraining import pretrain
 from pglab.training.settings import PRETRAINED, default_path, preset
 
 
@@ -29,24 +29,11 @@ def main(arguments=None):
     options, rest = top.parse_known_args(words)
     if rest:
         options.parser.error(unrecognized(options, rest))
-    try:
-        return options.run(options)
-    except ValueError as error:
-        code, sentence = 2, error
-    except OSError as error:
-        code, sentence = 1, error.strerror or error
-    except KeyboardInterrupt as error:
-        code, sentence = 130, error if isinstance(error, Interrupted) else "Stopped."
-    line = "\n" if code == 130 or workers.several() else ""  # a bar may stand there
-    print(f"{line}{workers.who()}{sentence}", file=sys.stderr)
+    code, sentence = outcome(options.run, options)
+    if sentence:
+        line = "\n" if code == 130 or workers.several() else ""  # a bar may stand there
+        print(f"{line}{workers.who()}{sentence}", file=sys.stderr)
     return code
-
-
-class Parser(argparse.ArgumentParser):
-    """A bad choice is answered in one line."""
-
-    def error(self, message):
-        self.exit(2, f"{message} ({self.prog} --help lists the options)\n")
 
 
 def check_command(top, words):

@@ -72,24 +72,24 @@ def evaluate(model, task, prompts=PROMPTS, samples=K, seed=0):
     generator = torch.Generator(model.device).manual_seed(stream)
     size = max(ROWS // samples, 1)
     parts = [
-        _drawn(model, task, asked[start : start + size], samples, generator)
+        drawn(model, task, asked[start : start + size], samples, generator)
         for start in range(0, prompts, size)
     ]
     right, length = (np.concatenate(part) for part in zip(*parts, strict=True))  # each (prompts, samples)
-    greedy, _ = _drawn(model, task, asked, 1, generator, temperature=0)
+    greedy, _ = drawn(model, task, asked, 1, generator, temperature=0)
     chance = [pass_at_k(samples, c, K) for c in range(samples + 1)]  # by the number of right ones
     many = np.array(chance)[right.sum(1).astype(int)]
     columns = (right.mean(1), many, greedy[:, 0], length.mean(1))  # each (prompts,)
     return Scores(*(number for column in columns for number in _mean(column)), prompts, samples)
 
 
-def _drawn(model, task, asked, samples, generator, **settings):
-    """(prompts, samples) rewards and lengths."""
-    tokens = task.answer_length + 1
-    drawn = sampling.sample(model, asked, samples, tokens, generator=generator, **settings)
-    rewards = [task.verify(asked[i // samples], text) for i, text in enumerate(drawn.texts())]
+def drawn(model, task, asked, samples, generator, tokens=None, **settings):
+    """(prompts, samples) rewards and lengths; of at most ``tokens`` tokens, by default the task's own."""
+    tokens = task.answer_length + 1 if tokens is None else tokens
+    found = sampling.sample(model, asked, samples, tokens, generator=generator, **settings)
+    rewards = [task.verify(asked[i // samples], text) for i, text in enumerate(found.texts())]
     shape = (len(asked), samples)
-    return np.reshape(rewards, shape), drawn.mask.sum(1).cpu().numpy().reshape(shape)
+    return np.reshape(rewards, shape), found.mask.sum(1).cpu().numpy().reshape(shape)
 
 
 def _mean(column):
