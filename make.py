@@ -103,6 +103,10 @@ WORDS = {
     "render": ("run the notebooks and store their outputs", lambda more: run("tools/render.py", *more)),
     "bench": ("time what a reader waits for", lambda more: run("tools/bench.py", *more)),
     "drawings": ("make the committed drawings again", lambda more: run("tools/drawings.py", *more)),
+    "map": (
+        "draw README's map again from the notebooks and the code",
+        lambda more: run("tools/map.py", *more),
+    ),
     "checkpoints": ("pretrain the models in data/ again (minutes)", checkpoints),
     "recordings": ("record the experiments in data/recordings/ again (an hour; a name: that one)", recorded),
     "peers": ("install TRL and transformers beside it, which notebook 11 hands over to", peers),

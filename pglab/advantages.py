@@ -1,4 +1,6 @@
-"""One function for each row of the weight table: rewards in, what multiplies each score out.
+"""One function for each weight: constant, batch mean, leave-one-out, GRPO and others, with masks.
+
+Rewards in, what multiplies each score out.
 
 Groups stand on the last axis: ``rewards`` has shape (..., G), one row of G completions for each
 prompt. NumPy arrays and torch tensors both work, and what comes in (kind, device, precision)

@@ -1,4 +1,4 @@
-"""The K-action softmax bandit, exact in float64.
+"""The softmax bandit, exact in float64: objective, scores, gradient, covariance, optimal baselines.
 
 One state, ``A`` actions, one logit each. For a language model: one prompt and ``A`` possible
 answers. Everything is a finite sum, so nothing here is sampled.

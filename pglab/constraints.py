@@ -1,4 +1,5 @@
-"""What keeps a step small, exactly: the old policy's surrogate, its clip, and the trust region.
+"""What keeps a step small: ratios, surrogates and clip, Fisher matrix, natural gradient, trust-region step,
+all exact.
 
 Everything is about one softmax over A actions: ``old_logits`` sampled the data, ``logits`` are
 being changed, ratio(a) = pi(a) / pi_old(a). For a step in many states at once, each state has its

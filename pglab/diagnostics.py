@@ -1,4 +1,6 @@
-"""What to watch while a policy trains: numbers that say whether a step can have taught anything.
+"""Effective sample size, groups without a signal, entropy, gradient noise, clip fraction, pass@k.
+
+These are what to watch while a policy trains: they say whether a step can have taught anything.
 
 NumPy arrays and torch tensors alike, except where plain numbers go in.
 """

@@ -1,4 +1,4 @@
-"""Is everything there? The check that notebook 00 begins with, in words."""
+"""What notebook 00 says about your set-up: is everything there?"""
 
 import sys
 from importlib import metadata

@@ -1,4 +1,6 @@
-"""Estimates of the KL divergence from single samples, and the gradient that each of them gives.
+"""k1, k2, k3: their values, and the gradient each gives as a loss or in the reward.
+
+These estimate the KL divergence from single samples.
 
 Samples a come from the policy pi; ref is the reference. With d(a) = log pi(a) - log ref(a):
 

@@ -1,4 +1,4 @@
-"""Log-probabilities of tokens: the softmax, the shift by one, and where a completion ends.
+"""Log-probabilities of tokens: the shift, the gather, the mask up to the first end token.
 
 Torch throughout; lists and NumPy arrays are taken too. Half precision is computed, and comes out,
 in float32: next to old log-probabilities in float32, rounded new ones would give a ratio other than

@@ -1,4 +1,4 @@
-"""Surrogate losses: ratios and clips, sums with denominators that are written out, importance weights.
+"""Surrogate losses in torch: ratio levels, clips, sums with explicit denominators, importance weights.
 
 Torch throughout; lists and NumPy arrays are taken too, and half precision is computed in float32.
 A row is one completion, T the width of the batch; the mask is True where a token was chosen by the

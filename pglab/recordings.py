@@ -1,4 +1,4 @@
-"""Experiments that take minutes or many seeds, recorded once: ``data/recordings/NAME.json``.
+"""Runs that take minutes or many seeds, kept in ``data/recordings/`` with all that made them.
 
 ``tools/recordings.py`` (``make recordings``) makes them again. A file says what was done, with which
 settings, seeds, device, threads, torch and on which day, and holds for every variant and seed the

@@ -1,4 +1,6 @@
-"""Rewards of one trajectory in, what each of its steps is credited with out.
+"""Discounted return, reward-to-go, TD errors, n-step returns, GAE, with masks.
+
+Rewards of one trajectory in, what each of its steps is credited with out.
 
 Time stands on the last axis: ``rewards`` has shape (..., T). NumPy arrays and torch tensors both
 work, and what comes in (kind, device, precision) comes out; half precision is computed, and comes

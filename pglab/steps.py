@@ -1,4 +1,5 @@
-"""What one sampled batch does to many small policies at once: free, clipped, penalised, or in a trust region.
+"""What one sampled batch does to many small policies at once: free, clipped, penalised, or in a trust
+region.
 
 ``constraints`` counts every action of one softmax. Here actions are sampled, and everything has
 leading axes: logits are (..., P, A), P prompts with a softmax each; a batch is ``actions`` and

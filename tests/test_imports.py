@@ -7,17 +7,11 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
+from rooms import HELPERS, ROOMS
 
 import pglab
 
 PACKAGE = Path(pglab.__file__).parent
-# Bottom to top. Helpers that any room may use come first; `environment` needs no room at all.
-HELPERS = ["_checks", "_arrays", "_masked", "_files", "_commands"]
-ROOMS = [
-    "environment", "bandit", "gaussian", "groups", "returns", "mdp", "offpolicy", "advantages", "kl", "constraints",
-    "steps", "logprobs", "losses", "lm", "sampling", "tasks", "oracle", "diagnostics", "algorithms", "training",
-    "scaling", "recordings", "museum", "peers", "figures", "sliders", "progress", "predictions", "exercises",
-]  # fmt: skip
 WITHOUT_TORCH = [
     *ROOMS[: ROOMS.index("kl") + 1],
     "recordings",

@@ -1,12 +1,17 @@
 """README says what is so: its links, its map, its commands."""
 
 import re
+from importlib import import_module
+from pathlib import Path
 
 import nbformat
+import pytest
 from conftest import ROOT
+from rooms import ROOMS
 
 import make
 
+house_map = import_module("map")  # the tool; not the built-in function
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 DOCUMENTS = ["README.md", "CONTRIBUTING.md", "data/README.md"]
 
@@ -18,17 +23,46 @@ def test_links_lead_somewhere():
         assert [t for t in targets if "://" not in t and not ((ROOT / name).parent / t).exists()] == []
 
 
-def test_the_map_links_each_notebook_that_exists_with_its_minutes():
-    rows = re.findall(r"^\| (\d\d) \| (?:\[[^]]+\]\(([^)]+)\)|[^|\[]+) \| [^|]+ \| *(\d*) *\|$", README, re.M)
+def test_the_map_is_what_the_code_says():
+    assert house_map.drawn(README) == README, "make map draws it again"
+
+
+def test_the_map_has_every_notebook_once_with_its_minutes():
+    rows = re.findall(r"^\| (\d\d) \| \[[^]]+\]\(([^)]+)\) \| [^|]+\? \| (\d+) \|$", README, re.M)
     assert [number for number, _, _ in rows] == [f"{n:02d}" for n in range(12)]
-    existing = {p.name[:2]: p for p in (ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb")}
     for number, link, minutes in rows:
-        if number not in existing:
-            assert (link, minutes) == ("", "")
-            continue
-        assert ROOT / link == existing[number]
-        opening = nbformat.read(existing[number], 4).cells[0].source
-        assert f"About {minutes} minutes" in opening
+        assert Path(link).name.startswith(f"{number}_")
+        assert f"About {minutes} minutes" in nbformat.read(ROOT / link, 4).cells[0].source
+
+
+def test_a_change_of_the_code_changes_the_map(monkeypatch):
+    monkeypatch.setattr(house_map, "says", lambda room: f"What {room} says now.")
+    text = house_map.drawn(README)
+    assert (
+        text.count(" says now. |") == len(ROOMS)
+        and text.partition("## How")[0] == README.partition("## How")[0]
+    )
+    assert house_map.opening("# 03 A title: and more\n\n**Time.** About 20 minutes.") == (
+        "03",
+        "A title",
+        "20",
+    )
+
+
+@pytest.mark.parametrize("mark", ["<!-- rooms: drawn by make map -->", "<!-- end of notebooks -->"])
+def test_a_mark_that_has_gone_is_missed(mark):
+    with pytest.raises(ValueError, match="README.md needs one line"):
+        house_map.drawn(README.replace(mark, ""))
+
+
+def test_make_map_writes_once_and_check_writes_never(monkeypatch, tmp_path, capsys):
+    path = tmp_path / "README.md"
+    path.write_text(README.replace("| room |", "| rooms |"), encoding="utf-8")
+    monkeypatch.setattr(house_map, "README", path)
+    assert house_map.main(["--check"]) == 1 and "make map" in capsys.readouterr().err
+    assert path.read_text(encoding="utf-8") != README
+    assert house_map.main([]) == 0 and path.read_text(encoding="utf-8") == README
+    assert house_map.main(["--check"]) == 0
 
 
 def test_every_command_exists():

@@ -1,4 +1,5 @@
-"""The registry: each algorithm is a frozen configuration, and the configuration is what runs.
+"""The registry: each algorithm is a frozen configuration with its source, and the configuration is what
+runs.
 
 Two branches meet in a policy gradient: a weight on every token's score (who is compared with whom), and
 a constraint on the step (ratio, clip, KL). A third choice, easily missed, is the denominator. ``Algorithm``

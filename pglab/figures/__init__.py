@@ -1,4 +1,4 @@
-"""Pictures as data, and the three ways to draw them; one palette.
+"""Pictures as data, drawn as SVG, by matplotlib, and in words; one palette.
 
 A ``Picture`` holds panels, axes and marks in plain numbers. ``svg`` draws it for the browser,
 ``png`` with matplotlib for the stored notebook, ``text`` in words. ``show`` puts the last two

@@ -1,4 +1,4 @@
-"""Groups of G independent samples, exact: every group counted, and none of them twice.
+"""Groups of samples, exact: every group counted once as a multiset; the closed form for leave-one-out.
 
 G answers to one prompt of A possible answers make A^G groups. An estimate that does not look at
 the order is the same for all groups that hold the same answers, so it is enough to go through the

@@ -1,4 +1,4 @@
-"""The small language model: text and tokens, the transformer, its files, the device it runs on."""
+"""The small transformer, its characters, its files with their hash, the device it runs on."""
 
 from pglab.lm.devices import choose_device
 from pglab.lm.export import export, from_export

@@ -1,4 +1,7 @@
-"""Finite-horizon tabular Markov decision processes, exact in float64: every trajectory counted.
+"""Tabular decision processes: every trajectory, exact values, exact mean and covariance of any weight,
+critics right and wrong.
+
+The horizon is finite, and all is in float64.
 
 A state s, an action a drawn from pi(a | s), a reward, a next state drawn from P(s' | s, a), and
 so on for a fixed number of steps. For a language model a state is a prompt with the tokens so

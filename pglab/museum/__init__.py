@@ -1,4 +1,5 @@
-"""The bug museum: published mistakes, each with a function that makes it and a number that proves it wrong.
+"""Published mistakes, each with a function that makes it, a test that sees it, its report; runs in which
+one thing is wrong.
 
 ``case(name)`` is an exhibit, ``judge(name, test)`` tries a reader's own oracle test on it, ``case(name).reveal()``
 opens it; those of notebook 10 have numbers too, which give nothing away. ``examine(loss)`` runs the oracle tests on a loss, as does ``python -m pglab.museum my_module:my_loss``.

@@ -1,4 +1,5 @@
-"""Answers drawn by one policy, a gradient wanted for another: exact bias and variance, in float64.
+"""Completions drawn by another policy than the one that learns: importance weights, caps, stale policies,
+all exact.
 
 mu is the policy that samples, the *behaviour*; pi is the one that is trained. They differ where an engine
 rounds, samples at another temperature, or is some updates behind.

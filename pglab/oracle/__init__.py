@@ -1,4 +1,5 @@
-"""The oracle: exact objective, gradient and estimator moments of a language model, by enumeration."""
+"""A transformer of which everything is known: every completion, exact J, gradient, and the moments of any
+estimator."""
 
 from pglab.oracle.exact import Exact, Table, exact
 from pglab.oracle.runs import apart, draw, token_logps, train

@@ -1,4 +1,4 @@
-"""The hand-over to other libraries: the same weights, task, verifier and settings in TRL's hands.
+"""The hand-over: the same task, settings and gradient in TRL's hands; every setting's name in TRL and verl.
 
 Needs the optional extra ``peers`` (``make peers``); without it ``recorded`` and ``GUIDE`` can still be read. Nothing
 here reaches for a hub.

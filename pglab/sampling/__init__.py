@@ -1,4 +1,5 @@
-"""Completions drawn from a small language model, and the log-probabilities that a trainer reads off.
+"""Completions for many prompts at once, one cache for a group; their log-probabilities, and what a trainer
+differentiates.
 
 ``draw`` reads one token after the other, ``scoring`` all tokens at once and with gradients; both read
 each prompt once for its whole group. ``policy`` says what temperature, top-k and top-p do; ``engines``

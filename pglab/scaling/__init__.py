@@ -1,4 +1,4 @@
-"""What training costs: bytes and seconds, for the small model measured, for large ones reckoned.
+"""What training costs: the memory bill, predicted and measured; seconds of a step on a cluster, reckoned.
 
 One unit of memory: GB is 10^9 bytes, as on the data sheets of GPUs.
 """

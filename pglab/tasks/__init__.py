@@ -1,4 +1,4 @@
-"""Tasks for a small language model: prompts, corpora to learn from, and verifiers that parse.
+"""Addition, running sums, Countdown: prompts, corpora, and verifiers that parse and never run anything.
 
 Text in, text out. A completion is the text before the end token; whether it ended, or was cut off,
 is the sampler's business. ``Task`` says what every task has. Three of them are here:

@@ -1,4 +1,4 @@
-"""Training: a model learns a corpus (pretraining), then from rewards (post-training), and is scored.
+"""From a corpus to a checkpoint, and from rewards to a better one: resumable, one command each.
 
 python -m pglab.training pretrain --task addition     makes data/addition.safetensors again
 python -m pglab.training grpo --task addition         lets it learn from rewards; see --help for others
