@@ -38,17 +38,38 @@ def env(more):
     return 0
 
 
-def lab(more):
+def lab(more, folder=None):
     install.ready()
-    first = [f"--LabApp.default_url=/lab/tree/{places.FIRST.name}"] if places.FIRST.exists() else []
+    folder = folder or places.FIRST.parent
+    exists = (folder / places.FIRST.name).exists()
+    first = [f"--LabApp.default_url=/lab/tree/{places.FIRST.name}"] if exists else []
     root = ["--allow-root"] if getattr(os, "getuid", lambda: 1)() == 0 else []
     where = "to start" if "--no-browser" in more else "to open in your browser"
     print(f"JupyterLab is about {where}. Ctrl-C here, twice, stops it.", flush=True)
-    return run("-m", "jupyterlab", f"--ServerApp.root_dir={places.FIRST.parent}", *first, *root, *more)
+    return run("-m", "jupyterlab", f"--ServerApp.root_dir={folder}", *first, *root, *more)
 
 
 def test(more):
-    return run("-m", "pytest", "--nbval", "tests", "notebooks", *more, PGLAB_PROGRESS="off")
+    """On all cores; what must stay together does (tests/conftest.py says what)."""
+    workers = ["-n", "auto", "--maxprocesses", "4", "--dist", "loadscope"]
+    return run("-m", "pytest", *workers, "--nbval", "tests", "notebooks", *more, PGLAB_PROGRESS="off")
+
+
+def coverage(more):
+    wanted = ["--cov=pglab", "--cov-report=term:skip-covered", "--cov-fail-under=95"]
+    return run("-m", "pytest", *wanted, "-m", "not browser", "tests", *more, PGLAB_PROGRESS="off")
+
+
+def classroom(word):
+    """One of the other faces of the notebooks; tools/classroom makes them."""
+    return lambda more: run("-m", "classroom", word, *more, PYTHONPATH=str(places.ROOT / "tools"))
+
+
+def mine(more):
+    """A copy of one's own, then JupyterLab on it; --beside and --no-open only copy."""
+    code = classroom("mine")([word for word in more if word not in ("--no-open", "--no-browser")])
+    only_copy = code or "--no-open" in more or "--beside" in more or "--help" in more
+    return code if only_copy else lab([word for word in more if word == "--no-browser"], places.ROOT / "mine")
 
 
 def checkpoints(more):
@@ -95,11 +116,16 @@ def show_help(more):
 
 WORDS = {
     "lab": ("open the notebooks in JupyterLab", lab),
+    "mine": ("copy the notebooks into mine/, where no update writes, and open them", mine),
+    "slides": ("make a deck of every notebook, into build/slides", classroom("slides")),
+    "app": ("show each explorer alone, for the projector", classroom("app")),
+    "student": ("make folders without and with solutions, into build", classroom("student")),
     "test": ("run everything that CI runs: the tests, and every notebook against its stored outputs", test),
     "quick": (
         "the same without the slow tests and the browser's",
         lambda more: test(["-m", "not slow and not browser", *more]),
     ),
+    "coverage": ("which lines of pglab the tests run (at least 95 %)", coverage),
     "render": ("run the notebooks and store their outputs", lambda more: run("tools/render.py", *more)),
     "bench": ("time what a reader waits for", lambda more: run("tools/bench.py", *more)),
     "drawings": ("make the committed drawings again", lambda more: run("tools/drawings.py", *more)),

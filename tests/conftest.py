@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import re
 import shutil
 import sys
 from fnmatch import fnmatch
@@ -37,6 +38,30 @@ def files(*patterns):
 
 def code_files():
     return files("*.py", "*.js", "*.css", "*.sh", "Makefile") + [ROOT / ".ci" / "run"]
+
+
+# Files whose tests run or open notebooks for a while: their tests may be shared out by notebook.
+BY_NOTEBOOK = {
+    f"test_{name}.py" for name in ("notebooks", "exercises", "browser", "slides", "app", "sabotage")
+}
+
+
+def stays_together(test):
+    """What one worker of several must run: a file's tests, of some files those for one notebook."""
+    file = test.partition("::")[0]
+    notebook = re.search(r"\[.*?(\d\d_\w+)", test)
+    return f"{file} {notebook[1]}" if notebook and Path(file).name in BY_NOTEBOOK else file
+
+
+@pytest.hookimpl(optionalhook=True)  # without xdist nobody asks
+def pytest_xdist_make_scheduler(config, log):
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Scheduling(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            return stays_together(nodeid)
+
+    return Scheduling(config, log)
 
 
 @pytest.fixture(scope="session")

@@ -32,14 +32,17 @@ def started(make, folder, monkeypatch):
     return calls
 
 
+PYTEST = ["-m", "pytest", "-n", "auto", "--maxprocesses", "4", "--dist", "loadscope"]
+
+
 @pytest.mark.parametrize(
     "word, arguments",
     [
-        ("test", ["-m", "pytest", "--nbval", "tests", "notebooks", "-k", "x"]),
-        (
-            "quick",
-            ["-m", "pytest", "--nbval", "tests", "notebooks", "-m", "not slow and not browser", "-k", "x"],
-        ),
+        ("test", [*PYTEST, "--nbval", "tests", "notebooks", "-k", "x"]),
+        ("quick", [*PYTEST, "--nbval", "tests", "notebooks", "-m", "not slow and not browser", "-k", "x"]),
+        ("slides", ["-m", "classroom", "slides", "-k", "x"]),
+        ("app", ["-m", "classroom", "app", "-k", "x"]),
+        ("student", ["-m", "classroom", "student", "-k", "x"]),
         ("render", ["tools/render.py", "-k", "x"]),
         ("bench", ["tools/bench.py", "-k", "x"]),
         ("drawings", ["tools/drawings.py", "-k", "x"]),
@@ -51,6 +54,17 @@ def test_a_word_installs_then_starts_its_tool_with_what_follows(make, folder, st
     assert started.arguments == arguments
     assert started.env["PATH"].startswith(str(make.places.PYTHON.parent) + os.pathsep)
     assert (started.env.get("PGLAB_PROGRESS") == "off") or word not in ("test", "quick")
+
+
+def test_mine_copies_and_opens_the_copy(make, folder, started, monkeypatch):
+    orders = []
+    monkeypatch.setattr(make, "run", lambda *arguments, **settings: orders.append(arguments) or 0)
+    assert make.main(["mine", "--no-browser"]) == 0
+    assert orders[0] == ("-m", "classroom", "mine")
+    assert f"--ServerApp.root_dir={make.places.ROOT / 'mine'}" in orders[1] and "--no-browser" in orders[1]
+    orders.clear()
+    assert make.main(["mine", "--beside", "03"]) == 0 and make.main(["mine", "--no-open"]) == 0
+    assert orders == [("-m", "classroom", "mine", "--beside", "03"), ("-m", "classroom", "mine")]
 
 
 @pytest.mark.parametrize("code, ours", [(0, 0), (5, 5), (-9, 137)])

@@ -84,8 +84,7 @@ def decks(tmp_path_factory):
 
 LOOK = """() => {
   const slide = Reveal.getCurrentSlide();
-  const parts = [...slide.children].filter(part => part.tagName !== "ASIDE");
-  const scrolls = slide.style.overflowY === "auto";
+  const   const scrolls = slide.style.overflowY === "auto";
   return {
     height: scrolls ? slide.clientHeight : slide.scrollHeight,
     width: Math.max(0, ...[...slide.querySelectorAll("pre, p, li, table, img")].map(
