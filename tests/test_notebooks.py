@@ -43,6 +43,16 @@ def test_the_glossary_links_to_every_notebook_that_exists():
     assert len(rows) > 60 and unlinked == [] and wrong == []
 
 
+def test_the_glossary_has_each_term_once_and_in_order():
+    text = "\n".join(cell.source for cell in nbformat.read(NOTEBOOKS[0], 4).cells)
+    heading, _, after = text.partition("## Glossary\n\n")[2].partition("|---|---|---|\n")
+    terms = [
+        row.split(" | ")[0][2:].lower() for row in after.partition("\n\n")[0].splitlines() if row[0] == "|"
+    ]
+    assert heading == "| term | in a few words | shown in |\n" and len(terms) > 60
+    assert terms == sorted(set(terms))
+
+
 # --- What the policy would notice --------------------------------------------------------------
 
 

@@ -12,7 +12,7 @@ prediction(
 prediction(
     "1.2",
     'The logits of "4", "5", "22", "four", from the one that grows most to the one that shrinks most?',
-    ('"four", "4", "22", "5"', '"4", "four", "22", "5"', '"4", "four", "5", "22"', '"four", "4", "5", "22"'),
+    ('"4", "four", "5", "22"', '"four", "4", "22", "5"', '"4", "four", "22", "5"', '"four", "4", "5", "22"'),
     '"4", "four", "5", "22"',
     answer='The right ones grow, "4" (0.143) before "four" (0.096), for it is given more often; of the '
     'wrong ones the favourite, "22", shrinks most (-0.188).',
@@ -67,8 +67,8 @@ prediction(
 )
 prediction(
     "1.9",
-    "f(x) = x^2, mu = 1, sigma = 0.5. Which estimate of the gradient has the larger variance?",
-    ("pathwise, 2 times", "pathwise, 20 times", "score function, 2 times", "score function, 20 times"),
+    "f(x) = x^2, mu = 1, sigma = 0.5. Which estimate of the gradient is noisier? Its variance is larger ...?",
+    ("score function, 20 times", "score function, twice", "pathwise, twice", "pathwise, 20 times"),
     "score function, 20 times",
     answer="21.75 against 1.00. The score function multiplies all of f with the noise and divides by "
     "sigma squared; the path uses only the slope of f.",
@@ -102,7 +102,7 @@ prediction(
     "An objective looks at the policy. For which of these does it do harm to forget the second term?",
     ("all three", "log-ratio and its square", "only the squared log-ratio", "only entropy"),
     "only the squared log-ratio",
-    answer="There up to 0.29 is missing in a logit. For entropy and log-ratio the gradient of f is a constant "
+    answer="There up to 0.29 of a logit's slope is missing. For entropy and log-ratio the gradient of f is a constant "
     "times the score, and that is zero on average.",
 )
 prediction(

@@ -6,10 +6,10 @@ prediction(
     "2.1",
     "Four answers, so four possible estimates of g. Is one of them g? Are any two of them the same?",
     (
-        "one is g, all differ",
-        "one is g, two are the same",
-        "none is g, all differ",
         "none is g, two are the same",
+        "none is g, all differ",
+        "one is g, two are the same",
+        "one is g, all differ",
     ),
     "none is g, two are the same",
     answer="The two wrong answers have the same estimate, zero: paid 0, they teach nothing. The right ones "
@@ -97,7 +97,7 @@ prediction(
 prediction(
     "2.12",
     "Old samples, and the policy has moved. Does the importance ratio repair the bias entirely?",
-    ("no, about half of it", "only after small steps", "yes, entirely"),
+    ("yes, entirely", "only after small steps", "no, about half of it"),
     "yes, entirely",
     answer="The old chance times the ratio is the new chance. Here it pays in noise: at step size 4 the trace "
     "is 0.58, with fresh samples 0.33.",
@@ -121,7 +121,7 @@ prediction(
 prediction(
     "2.15",
     'Only "22" and "4" are drawn, the full softmax is scored. The expected score, and where does "four" go?',
-    ("zero, and up", "not zero, and up", "not zero, and down", "zero, and down"),
+    ("not zero, and down", "not zero, and up", "zero, and up", "zero, and down"),
     "not zero, and down",
     answer='The expected score is sampler minus policy. "four" is right but never drawn, so only its minus pi '
     "is left: -0.0525, where the gradient says 0.0959.",
@@ -144,7 +144,7 @@ prediction(
 prediction(
     "2.18",
     "Paid {1, 2}, J = 0.865, one sample: what does a gigantic step gain on average?",
-    ("about 0.13", "nothing", "it loses about 0.13", "it loses about 0.86"),
+    ("about 0.13", "nothing", "a loss of about 0.13", "a loss of about 0.86"),
     "nothing",
     answer="The step turns the policy into a copy of its one sample, right with chance 0.87. That earns J on "
     "average, as before.",

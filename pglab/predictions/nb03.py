@@ -5,7 +5,7 @@ from pglab.predictions.register import prediction
 prediction(
     "3.1",
     "Subtract b = -10000, so that each weight is 10000 or 10001. What becomes huge?",
-    ("the mean alone", "the variance alone", "both", "neither"),
+    ("the variance alone", "the mean alone", "both", "neither"),
     "the variance alone",
     answer="It grows from 0.2932 to 67,604,342. The mean does not move: b times the expected score is zero, "
     "whatever number b is.",
@@ -52,7 +52,7 @@ prediction(
 prediction(
     "3.7",
     "Two answers, right with probability q. The value is q. What is the best constant b*?",
-    ("q", "1/2", "q^2", "1 - q"),
+    ("1 - q", "q", "1/2", "q^2"),
     "1 - q",
     answer="Whichever answer is rare has the long score and the louder voice, so b* lies near its reward. And "
     "then no noise is left.",
@@ -169,7 +169,7 @@ prediction(
 prediction(
     "3.21",
     "Paid 2 and 1, one sample. The mean cosine of estimate and gradient, with b = 0 and with b = E[R]?",
-    ("the same for both", "both positive, b = 0 less so", "negative with b = 0", "negative with b = E[R]"),
+    ("negative with b = 0", "negative with b = E[R]", "both positive, b = 0 less so", "the same for both"),
     "negative with b = 0",
     answer="-0.15 and 0.70. With b = 0 only the two right answers step uphill, 39 % of the samples. Their steps "
     "are the long ones, and a cosine does not see length.",
@@ -185,7 +185,7 @@ prediction(
 prediction(
     "3.23",
     "T steps, each with its own reward; the mean over the steps of the same answer is subtracted. Legal?",
-    ("yes", "no, 1/T of the gradient is lost", "no, half of it is lost", "no, its direction turns"),
+    ("yes", "no, 1/T of the gradient is lost", "no, half of the gradient is lost", "no, its direction turns"),
     "no, 1/T of the gradient is lost",
     answer="T = 2 leaves 0.5 of it, T = 8 leaves 0.875. The mean over the steps has seen the own action, as a "
     "batch mean has; and answers differ in T.",
