@@ -26,7 +26,7 @@ OURS = ["unrecognized arguments"]  # argparse says it, and we quote it
 SOURCES = re.compile(
     r"(?ms)^\s*(\*\*Sources\.\*\*|Sources?:).*?(?=\n\s*\n|\Z)"
 )  # titles are spelled as they are
-Z_FOR_S = re.compile(r"\b(?!(?:re)?siz|priz|seiz|tokeniz)[a-z]+iz(?:e[ds]?|ers?|ing|ations?)\b", re.I)
+Z_FOR_S = re.compile(r"\b(?!(?:re|f)?siz|priz|seiz|tokeniz)[a-z]+iz(?:e[ds]?|ers?|ing|ations?)\b", re.I)
 TEXTS = files("*.md", "*.ipynb", "*.toml", "*.yml", "*.cff") + code_files()
 TEXTS = [path for path in TEXTS if path.name != "test_spelling.py"]  # its mistakes are planted
 
