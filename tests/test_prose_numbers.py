@@ -21,9 +21,9 @@ EXCEPTIONS = {
         512: "of a made-up trainer, in an exercise",
         4096: "of the same",
     },
-    "06": {1280: "all runs of the cell: weights times constraints times seeds"},
+    "06": {1280: "all runs of the cell: five weights, four constraints, 64 seeds"},
     "07": {
-        48: "the width of the checkpoints of data/, whose cards have it",
+        48: "the width of the checkpoints in data/",
         722: "437 + 285, in the same sentence",
         2500: "0.5 over 0.0002, in the same sentence",
     },
@@ -35,7 +35,7 @@ EXCEPTIONS = {
         4000: "the same",
         32768: "512 x 64, in the same sentence",
     },
-    "10": {55: "all curves of the cell's loop"},
+    "10": {55: "eleven columns of five runs, as the cell asserts"},
     "11": {70: "Llama 3.1 70 B: a name"},
 }
 
