@@ -1,17 +1,12 @@
 """A room imports only from rooms above it, torch comes late, and nothing runs in circles."""
 
-import ast
 import subprocess
 import sys
 from graphlib import TopologicalSorter
-from pathlib import Path
 
 import pytest
-from rooms import HELPERS, ROOMS
+from rooms import HELPERS, MODULES, PACKAGE, ROOMS, imports, room_of
 
-import pglab
-
-PACKAGE = Path(pglab.__file__).parent
 WITHOUT_TORCH = [
     *ROOMS[: ROOMS.index("kl") + 1],
     "recordings",
@@ -24,34 +19,6 @@ WITHOUT_TORCH = [
 BUILT = sorted(
     path.stem for path in PACKAGE.iterdir() if path.suffix == ".py" or path.joinpath("__init__.py").exists()
 )
-MODULES = {
-    ".".join(("pglab", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__"): path
-    for path in sorted(PACKAGE.rglob("*.py"))
-}
-
-
-def imports(path, nested=True):
-    """The dotted names that a file imports; with ``nested=False`` only while it is itself imported."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    for node in ast.walk(tree) if nested else running(tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path.name} imports by dots; write the name of the package"
-            names = [f"{node.module}.{alias.name}" for alias in node.names]
-            yield from (name if name in MODULES else node.module for name in names)
-
-
-def running(tree):
-    """Every node but those in the bodies of functions."""
-    for node in ast.iter_child_nodes(tree):
-        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-            yield node
-            yield from running(node)
-
-
-def room(module):
-    return module.split(".")[1] if "." in module else ""
 
 
 def test_every_file_belongs_to_a_room_of_the_list():
@@ -64,8 +31,10 @@ def test_a_room_imports_only_from_rooms_above_it_in_the_list(module):
     for name in imports(MODULES[module]):
         if name == "pglab" or name.startswith("pglab."):
             assert name in MODULES, f"{module} imports {name}, which is no module"
-            above = order.index(room(name)) < order.index(room(module))
-            assert above or room(name) == room(module), f"{module} imports {name} from a room below its own"
+            above = order.index(room_of(name)) < order.index(room_of(module))
+            assert above or room_of(name) == room_of(module), (
+                f"{module} imports {name} from a room below its own"
+            )
 
 
 def test_no_circular_imports():
@@ -73,7 +42,7 @@ def test_no_circular_imports():
     list(TopologicalSorter(graph).static_order())  # raises CycleError
 
 
-@pytest.mark.parametrize("module", [m for m in MODULES if room(m) in WITHOUT_TORCH])
+@pytest.mark.parametrize("module", [m for m in MODULES if room_of(m) in WITHOUT_TORCH])
 def test_no_import_of_torch_is_written(module):
     assert "torch" not in {name.partition(".")[0] for name in imports(MODULES[module], nested=False)}
 
@@ -115,7 +84,7 @@ for module in sys.argv[1:]:
         del sys.modules[name]
     importlib.import_module(module)
 """
-    modules = [m for m in MODULES if room(m) in ("", *HELPERS, *WITHOUT_TORCH)]
+    modules = [m for m in MODULES if room_of(m) in ("", *HELPERS, *WITHOUT_TORCH)]
     run = subprocess.run([sys.executable, "-c", code, *modules], capture_output=True, text=True, timeout=120)
     assert run.returncode == 0, run.stderr
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from drawing_grid import weight_and_constraint
 from drawing_loop import reinforce_loop
 from drawing_map import learning_map
+from drawing_rooms import rooms
 from drawing_search import search_agent
 from pen import ROOT
 
@@ -25,6 +26,7 @@ DRAWINGS = {
     "weight_and_constraint": weight_and_constraint,
     "reinforce_loop": reinforce_loop,
     "search_agent": search_agent,
+    "rooms": rooms,
 }
 
 

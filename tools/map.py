@@ -11,6 +11,7 @@ import argparse
 import re
 import sys
 
+import drawing_rooms
 import nbformat
 from drawing_map import NOTEBOOKS
 from pen import ROOT, in_one_line
@@ -47,7 +48,17 @@ def rooms():
     return "\n".join(lines)
 
 
-PARTS = {"notebooks": notebooks, "rooms": rooms}
+def imports():
+    """The drawing of which room imports which, with its first and last rows in words."""
+    rows_of = drawing_rooms.levels(drawing_rooms.graph())
+    first, last = (", ".join(r for r in rows_of if rows_of[r] == n) for n in (0, max(rows_of.values())))
+    words = (
+        f"Which room imports which, in {1 + max(rows_of.values())} rows: from {first} at the top to {last}."
+    )
+    return f"![{words}](notebooks/drawings/rooms.svg)"
+
+
+PARTS = {"notebooks": notebooks, "rooms": rooms, "imports": imports}
 
 
 def drawn(text):
