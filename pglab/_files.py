@@ -42,19 +42,38 @@ def write_whole(contents):
             Path(name).unlink(missing_ok=True)
 
 
-def read_committed(path):
+def read_committed(path, *wanted):
     """What a JSON file of the repository holds.
+
+    Args:
+      path: of the file.
+      wanted: names that it must hold.
+
+    Returns:
+      a dictionary.
 
     Raises:
       ValueError: it is missing or damaged; the message says how to get it back.
     """
     path = Path(path)
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        found = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(found, dict):
+            raise ValueError("no names and values are in it")
+        if lost := [name for name in wanted if name not in found]:
+            raise ValueError(f"it holds no {lost[0]!r}")
+        return found
     except (OSError, ValueError) as error:
         raise ValueError(
-            f"{path.name} cannot be read ({error}); `git checkout data` brings it back."
+            f"{path.name} cannot be read ({why(error)}); `git checkout data` brings it back."
         ) from error
+
+
+def why(error):
+    """What went wrong with a file, in words: without the number of the error and without the path."""
+    if isinstance(error, KeyError):
+        return f"it holds no {error}"
+    return getattr(error, "strerror", None) or str(error)
 
 
 def _beside(path, data):

@@ -125,16 +125,21 @@ def read(name, folder=FOLDER):
     """
     if name not in names(folder):
         there = ", ".join(names(folder)) or "none"
-        raise ValueError(f"name is {name!r}; it must be one of the recordings in data/recordings: {there}.")
+        raise ValueError(
+            f"name is {name!r}; it must be one of the recordings in data/recordings: {there}. "
+            "`git checkout data` brings back what is lost."
+        )
     try:
         found = json.loads(Path(folder, f"{name}.json").read_text(encoding="utf-8"))
+        if not isinstance(found, dict):
+            raise ValueError("it holds no recording")
         stamp = found.pop("sha256")
         if found.keys() != {field.name for field in fields(Recording)} or stamp != digest(found):
             raise ValueError("its hash does not fit")
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(
-            f"{name}.json is damaged or was changed ({error!r}). Get it back from the repository, or make it "
-            f"again: make recordings ARGS={name}, or python make.py recordings {name}."
+            f"{name}.json is damaged or was changed ({_files.why(error)}). Get it back with `git checkout data`, "
+            f"or make it again: make recordings ARGS={name}, or python make.py recordings {name}."
         ) from error
     return Recording(**found)
 

@@ -138,4 +138,6 @@ def test_a_missing_record_says_how_to_get_it_back(monkeypatch, tmp_path):
     check(peers.recorded, "peers.json cannot be read (")
     peers.results.note("race", {"rows": []})
     peers.results.note("trl", {"runs": [1]})
-    assert peers.recorded() == {"race": {"rows": []}, "trl": {"runs": [1]}}
+    check(peers.recorded, "peers.json cannot be read (it holds no 'parity')")
+    peers.results.note("parity", {})
+    assert peers.recorded() == {"race": {"rows": []}, "trl": {"runs": [1]}, "parity": {}}

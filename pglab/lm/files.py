@@ -6,6 +6,7 @@ data/addition.json            the card: task, settings, device, date, scores, an
 
 import hashlib
 import json
+import re
 from pathlib import Path
 
 import torch
@@ -135,11 +136,14 @@ def read_card(name_or_path):
                 f"{_again(weights, {})}"
             ) from None
         there = ", ".join(sorted(p.stem for p in DATA.glob(f"*{SUFFIX}"))) or "none"
+        back = " `git checkout data` brings back what is lost." if path.resolve().parent == DATA else ""
         raise ValueError(
-            f"There is no {path.name} in {path.parent}. Checkpoints of the project: {there}."
+            f"There is no {path.name} in {path.parent}. Checkpoints of the project: {there}.{back}"
         ) from None
     except (OSError, ValueError) as error:
-        raise ValueError(f"{path.name} cannot be read ({error}). {_again(weights, {})}") from error
+        raise ValueError(
+            f"{path.name} cannot be read ({_files.why(error)}). {_again(weights, {})}"
+        ) from error
     if not isinstance(card, dict):
         raise ValueError(f"{path.name} holds no card. {_again(weights, {})}")
     return card
@@ -156,7 +160,9 @@ def _again(path, card):
     """How to get a checkpoint back."""
     command = str(card.get("command", ""))
     if path.resolve().parent == DATA:
-        command = command or f"python -m pglab.training pretrain --task {path.stem}"
+        task = re.sub(r"(_large)?(_seed\d+)?$", "", path.stem)
+        if f"--task {task} " not in f"{command} ":  # no command, or that of another model's card
+            command = f"python -m pglab.training pretrain --task {path.stem}"
         return f"Make it again with `{command}`, or get the committed one back with `git checkout data`."
     if not command:  # what it had learned stood on the card
         command = f"python -m pglab.training pretrain --task TASK --out {path}"

@@ -7,6 +7,7 @@ from pglab import _files, lm
 from pglab.peers.extra import PACKAGES
 
 FOLDER, NAME = lm.DATA / "measured", "peers.json"
+PARTS = ("parity", "trl", "race")
 
 
 def recorded():
@@ -19,7 +20,7 @@ def recorded():
     Raises:
       ValueError: the file is missing or damaged.
     """
-    return _files.read_committed(FOLDER / NAME)
+    return _files.read_committed(FOLDER / NAME, *PARTS)
 
 
 def note(key, value):
@@ -30,7 +31,7 @@ def note(key, value):
       value: for JSON.
     """
     try:
-        found = recorded()
+        found = _files.read_committed(FOLDER / NAME)  # the first part stands there alone for a while
     except ValueError:
         found = {}
     text = json.dumps(found | {key: value}, indent=1, sort_keys=True) + "\n"

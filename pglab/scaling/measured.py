@@ -177,4 +177,4 @@ def measured_times():
     Raises:
       ValueError: the file is missing or damaged.
     """
-    return _files.read_committed(TIMES)
+    return _files.read_committed(TIMES, "rows", "shapes", "recorded")

@@ -50,11 +50,18 @@ def read(path):
 
     Raises:
       ValueError: the file is damaged or is no state.
+      OSError: it cannot be read.
     """
     try:
         data = Path(path).read_bytes()
     except FileNotFoundError:
         return None
+    except OSError as error:  # it may be whole all the same: it is not written over
+        raise OSError(
+            error.errno,
+            f"{Path(path).name} in {Path(path).parent} cannot be read: {_files.why(error)}. Nothing was started. It "
+            "holds an unfinished run: make it readable, or forget it with --fresh (from Python: delete the file).",
+        ) from error
     try:
         if hashlib.sha256(data[DIGEST:]).digest() != data[:DIGEST]:
             raise ValueError("its bytes have changed")
