@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -11,35 +12,68 @@ def write_whole(contents):
     """Write files so that an interrupt or a full disk leaves the old ones as they were.
 
     Every file is first written beside its place, under another name. Only when all of them lie on
-    the disk do they take their places, one after the other.
+    the disk do they take their places, one after the other. Should one not be able to, those before
+    it give theirs back.
 
     Args:
       contents: {path: bytes}. Folders that are missing are made.
 
     Raises:
       OSError: it could not be written; the message names the file, and what stood there still does
-        (or, should a later file not take its place, which ones are new).
+        (or, if even that failed, which ones are new).
     """
-    scratch, placed = {}, []
+    scratch, before = {}, {}
     try:
         for path, data in contents.items():
             scratch[path] = _beside(Path(path), data)
         for path in scratch:
             if Path(path).is_dir():  # the one thing that commonly keeps a file from its place
                 raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        for path in list(scratch)[:-1]:  # after the last one nothing can fail any more
+            before[path] = _second_name(Path(path))
         for path, name in scratch.items():
             os.replace(name, path)
-            placed.append(Path(path).name)
-    except OSError as error:
-        before = f"{', '.join(placed)} is new already" if placed else "What stood there before is unchanged"
+    except BaseException as error:
+        new = [Path(each).name for each in before if not _put_back(each, scratch[each], before[each])]
+        if not isinstance(error, OSError):
+            raise
+        left = f"{', '.join(new)} is new already" if new else "What stood there before is unchanged"
         raise OSError(
             error.errno,
-            f"{Path(path).name} could not be written to {Path(path).parent}: {error.strerror or error}. "
-            f"{before}. Free some space, or choose another folder.",
+            f"{Path(path).name} could not be written to {Path(path).parent}: {why(error)}. "
+            f"{left}. Free some space, or choose another folder.",
         ) from error
     finally:
-        for name in scratch.values():
+        for name in filter(None, [*scratch.values(), *before.values()]):
             Path(name).unlink(missing_ok=True)
+
+
+def _second_name(path):
+    """Another name for what lies at ``path``, under which it stays when the path gets a new file; "" for nothing."""
+    if not os.path.lexists(path):
+        return ""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".old")
+    os.close(handle)
+    try:
+        os.unlink(name)
+        os.link(path, name)
+    except OSError:  # a disk on which a file has one name only
+        shutil.copy2(path, name)
+    return name
+
+
+def _put_back(path, new, old):
+    """Whether ``path`` holds what it held before: ``new`` may have taken its place, ``old`` is the other name of that."""
+    if os.path.lexists(new):
+        return True
+    try:
+        if old:
+            os.replace(old, path)
+        else:
+            os.unlink(path)
+    except OSError:
+        return False
+    return True
 
 
 def read_committed(path, *wanted):

@@ -100,19 +100,40 @@ def test_the_second_file_does_not_fit(folder, monkeypatch):
     assert contents(folder) == OLD
 
 
-def test_the_second_file_does_not_take_its_place(folder, monkeypatch):
+@pytest.mark.parametrize("lost", [[], ["a.bin"], ["a.bin", "b.bin"]])
+@pytest.mark.parametrize("links", [True, False])
+def test_a_later_file_does_not_take_its_place(folder, monkeypatch, lost, links):
+    """Those before it give theirs back, whether a file may have two names on this disk or not."""
+    for name in lost:
+        folder.joinpath(name).unlink()
+    if not links:
+        monkeypatch.setattr(os, "link", full)
     monkeypatch.setattr(os, "replace", second_time(os.replace, OSError("odd")))
-    with pytest.raises(OSError, match=r"b.bin could not be written .*: odd. a.bin is new already."):
+    with pytest.raises(OSError, match=r"b.bin could not be written .*: odd. What stood there before is unch"):
+        _files.write_whole(new(folder))
+    assert contents(folder) == {name: data for name, data in OLD.items() if name not in lost}
+
+
+def test_a_file_that_cannot_be_put_back_is_named(folder, monkeypatch):
+    place = os.replace
+
+    def once(*arguments):
+        place(*arguments)
+        monkeypatch.setattr(os, "replace", full)
+
+    monkeypatch.setattr(os, "replace", once)
+    with pytest.raises(OSError, match=r"b.bin could not be written .* on device. a.bin is new already."):
         _files.write_whole(new(folder))
     assert contents(folder) == OLD | {"a.bin": b"AAA"}
 
 
-@pytest.mark.parametrize("fails", ["fsync", "replace"])
+@pytest.mark.parametrize("fails", ["fsync", "replace", "link"])
 def test_an_interrupt_leaves_no_scraps(folder, monkeypatch, fails):
+    folder.joinpath("c.bin").write_bytes(b"old c.bin")
     monkeypatch.setattr(os, fails, second_time(getattr(os, fails), KeyboardInterrupt()))
     with pytest.raises(KeyboardInterrupt):
-        _files.write_whole(new(folder))
-    assert contents(folder) == OLD | ({"a.bin": b"AAA"} if fails == "replace" else {})
+        _files.write_whole(new(folder) | {folder / "c.bin": b"CCC"})
+    assert contents(folder) == OLD | {"c.bin": b"old c.bin"}
 
 
 def test_a_file_in_the_way_of_the_folder(folder):
