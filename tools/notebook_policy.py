@@ -228,10 +228,12 @@ def _uncomputed(text, code):
 
 
 def _texts(code):
+    """What cells show; the choices of a prediction are no results."""
     for cell in code:
         for output in cell.outputs:
             yield "".join(output.get("text", ""))
-            yield "".join(output.get("data", {}).get("text/plain", ""))
+            words = "".join(output.get("data", {}).get("text/plain", ""))
+            yield "" if words.startswith("Prediction ") else words
 
 
 # --- Predictions -------------------------------------------------------------------------------
