@@ -67,7 +67,7 @@ prediction(
 )
 prediction(
     "1.9",
-    "f(x) = x^2, mu = 1, sigma = 0.5. Which estimate of the gradient is noisier? Its variance is larger ...?",
+    "f(x) = x^2, mu = 1, sigma = 0.5. Which estimate has the larger variance, and how many times larger?",
     ("score function, 20 times", "score function, twice", "pathwise, twice", "pathwise, 20 times"),
     "score function, 20 times",
     answer="21.75 against 1.00. The score function multiplies all of f with the noise and divides by "

@@ -36,8 +36,8 @@ prediction(
 prediction(
     "3.5",
     "The best constant, in place of the value: how much further does the variance fall?",
-    ("by about a tenth", "to about a half", "to about a tenth"),
-    "by about a tenth",
+    ("by about 10 %", "by about 50 %", "by about 90 %"),
+    "by about 10 %",
     answer="From 0.114 to 0.101. The value, 0.39, lies near the best constant, 0.53, and near its lowest point "
     "a parabola is flat.",
 )
@@ -80,7 +80,7 @@ prediction(
 )
 prediction(
     "3.10",
-    "Each answer gets a second wording. From which share of it on is the value the best of the three?",
+    "Each answer gets a second wording. From which share of it on is the value the quietest?",
     ("from about 1 %", "from about 13 %", "from about 40 %", "it never is"),
     "from about 13 %",
     answer="From 0.128 on it beats both. With more wordings the scores come closer in length, and with equal "
@@ -163,7 +163,7 @@ prediction(
 prediction(
     "3.20",
     "Name a baseline with a huge mean advantage and no bias, and one with mean advantage 0 and a bias.",
-    answer="b = -10,000 has a mean advantage of 10,000.39 and bias 0.0. The batch mean has 0 in every group, and "
+    answer="b = -10,000 has a mean advantage of ten thousand and bias 0.0. The batch mean has 0 in every group, and "
     "in groups of four 0.75 of the gradient.",
 )
 prediction(
