@@ -52,7 +52,9 @@ def _prose(cell, kind, coming):
     """One slide or several; the notes stand on the last, where the question is."""
     shown, folds = without_folds(cell.source)
     for number, text in enumerate(parts(shown)):
-        yield _marked(nbformat.v4.new_markdown_cell(with_mathml(text)), kind if not number else "subslide")
+        begins = "slide" if text.startswith(("# ", "## ")) else "subslide"
+        piece = nbformat.v4.new_markdown_cell(with_mathml(text))
+        yield _marked(piece, begins if number or kind == "subslide" else kind)
     said = [f"**{summary}.** {FOLD.sub('', text)}" for summary, text in folds]
     said += [_answer(prediction) for prediction in coming]
     if said:
