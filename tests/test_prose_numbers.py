@@ -70,7 +70,7 @@ def test_most_wrong_numbers_of_three_digits_would_be_noticed():
 
 def notebook(tmp_path, prose, code="draws = 10_000", output="0.637 of them, 42.4 and 1.5e3"):
     cells = [nbformat.v4.new_markdown_cell(prose), nbformat.v4.new_code_cell(code)]
-    cells[1].outputs = [nbformat.v4.new_output("stream", text=output)]
+    cells[1].outputs = [nbformat.v4.new_output("display_data", {"text/plain": output})]
     path = tmp_path / "a.ipynb"
     nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
     return path
@@ -88,6 +88,12 @@ def notebook(tmp_path, prose, code="draws = 10_000", output="0.637 of them, 42.4
 )
 def test_numbers_that_are_shown_or_are_names_pass(tmp_path, prose):
     assert prose_numbers.unseen(notebook(tmp_path, prose)) == []
+
+
+def test_the_guesses_that_a_prediction_offers_are_not_shown(tmp_path):
+    asked = "Prediction 1.2. How many?  (4,321 / 8,765)"
+    ((found, _),) = prose_numbers.unseen(notebook(tmp_path, "It takes 8,765.", output=asked))
+    assert found == 8765
 
 
 @pytest.mark.parametrize(

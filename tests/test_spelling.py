@@ -22,7 +22,7 @@ BOTH = {
     "program": "of a computer",
     "story": "a tale",
 }
-OURS = ["unrecognized arguments"]  # argparse says it, and we quote it
+QUOTED = ["unrecognized arguments", "simulation of color vision deficiency"]  # argparse says it; a title
 SOURCES = re.compile(
     r"(?ms)^\s*(\*\*Sources\.\*\*|Sources?:).*?(?=\n\s*\n|\Z)"
 )  # titles are spelled as they are
@@ -42,7 +42,7 @@ def misspelled(folder):
 def american(text):
     """The words that have a British twin, in their order."""
     text = SOURCES.sub(" ", text)
-    for words in OURS:
+    for words in QUOTED:
         text = text.replace(words, " ")
     words = re.findall(r"[A-Za-z]+", text)
     return [word for word in words if word.lower() in TWINS or Z_FOR_S.fullmatch(word)]

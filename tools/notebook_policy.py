@@ -40,6 +40,7 @@ PREDICT = re.compile(r'^predict\("(\d+\.\d+)"\)\n', re.M)
 SCAFFOLD = re.compile(
     PREDICT.pattern + r"|^from pglab\.predictions import predict\n?", re.M
 )  # not the lesson
+QUESTION = re.compile(r"Prediction \d+\.\d+\. ")  # the words of predict(...)
 ASKED, FOLDED = "**Prediction", "<summary>Answer"  # a question in the prose; its answer on paper, folded away
 WORDS_PER_MINUTE, MINUTES_PER_CODE_CELL = 110, 0.75
 
@@ -228,12 +229,12 @@ def _uncomputed(text, code):
 
 
 def _texts(code):
-    """What cells show; the choices of a prediction are no results."""
+    """What the outputs say; a prediction's question is none of it, nor are the wrong numbers it offers."""
     for cell in code:
         for output in cell.outputs:
             yield "".join(output.get("text", ""))
             words = "".join(output.get("data", {}).get("text/plain", ""))
-            yield "" if words.startswith("Prediction ") else words
+            yield "" if QUESTION.match(words) else words
 
 
 # --- Predictions -------------------------------------------------------------------------------
