@@ -22,6 +22,7 @@ class Node {
   appendChild(child) { child.parent = this; this.children.push(child); }
   replaceChild(fresh, old) { fresh.parent = this; this.children[this.children.indexOf(old)] = fresh; }
   remove() { this.parent.children.splice(this.parent.children.indexOf(this), 1); }
+  closest() { return { querySelectorAll: () => [{ querySelector: () => null }] }; } // a line without a slider
   get lastChild() { return this.children[this.children.length - 1]; }
 }
 globalThis.document = { createElementNS: (space, tag) => new Node(tag) };
