@@ -49,9 +49,8 @@ def _said(notebook):
 
 @pytest.mark.parametrize("number", range(len(NOTEBOOKS)))
 def test_a_decimal_number_of_an_answer_is_one_of_the_notebook(number):
-    found = [
-        float(n) for n in re.findall(r"(?<![\w.])\d+\.?\d*(?:e-?\d+)?", " ".join(_said(_notebook(number))))
-    ]
+    shown = re.findall(r"(?<![\w.])\d+(?:,\d{3})*\.?\d*(?:e-?\d+)?", " ".join(_said(_notebook(number))))
+    found = [float(n.replace(",", "")) for n in shown]
     for p in ALL:
         if p.name.partition(".")[0] != str(number):
             continue

@@ -10,7 +10,11 @@ import pytest
 from conftest import ROOT, code_files, files
 from prose import prose
 
-NAMES = ["Ba"]  # codespell takes for a mistake: Jimmy Ba, of Kingma and Ba 2015
+# What codespell takes for a mistake, and why it is none.
+NAMES = {
+    "Ba": "Jimmy Ba, of Kingma and Ba 2015",
+    "additon": "a name that does not exist, in a test of messages",
+}
 DATA = resources.files("codespell_lib") / "data" / "dictionary_en-GB_to_en-US.txt"
 # American words that are British ones too, in the sense that they have here.
 BOTH = {
