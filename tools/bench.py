@@ -2,8 +2,9 @@
 
     make bench                     everything
     make bench ARGS=--no-browser   without JupyterLab
+    make bench ARGS=--record       also into data/measured/bench.md, which README quotes
 
-The cost of exact groups is also drawn: build/bench_groups.svg.
+The table goes to build/bench.md. The cost of exact groups is also drawn: build/bench_groups.svg.
 
 A ratio compares two things on one machine in one run, so it can be quoted; a time cannot.
 """
@@ -12,17 +13,20 @@ import dataclasses
 import statistics
 import subprocess
 import sys
+from datetime import date
 
 import bench_lm
 import bench_rl
 import lab
 import nbformat
 import numpy as np
+import torch
 from render import METADATA, ROOT
 from timing import seconds
 
-from pglab import advantages, bandit, figures, groups, oracle
+from pglab import _files, advantages, bandit, figures, groups, oracle
 from pglab.figures.svg import markup
+from pglab.lm import devices
 from pglab.sliders import (
     aggregation_lab,
     clinic_lab,
@@ -45,7 +49,8 @@ LOGITS, REWARDS = bandit.EXAMPLE_LOGITS, bandit.EXAMPLE_REWARDS
 SAMPLES, KEY_PRESSES = 200_000, 60
 DISTINCT = (3.0, -1.0, 0.5, 2.0)  # four rewards, no two of them equal
 SIZES, ACTIONS = (2, 4, 8, 16, 32, 64), range(2, 9)
-PICTURE = ROOT / "build" / "bench_groups.svg"
+PICTURE, TABLE = ROOT / "build" / "bench_groups.svg", ROOT / "build" / "bench.md"
+RECORDED = ROOT / "data" / "measured" / "bench.md"
 
 
 def sampled_trace(count=SAMPLES, seed=0):
@@ -248,11 +253,23 @@ def bench_keys():
 
 
 def table(rows):
+    """Print the rows as they come; the whole as Markdown."""
+    lines = ["| what | median | note |", "|---|--:|---|"]
     print(f"{'what':<38}{'median':>12}   note\n" + "-" * 100)
     for name, measured, note in rows:
         shown = f"{measured * 1e6:.0f} us" if measured < 1e-3 else f"{measured * 1e3:.1f} ms"
         shown = f"{measured:.1f} s" if measured >= 10 else shown
         print(f"{name:<38}{shown:>12}   {note}", flush=True)
+        lines.append(f"| {name} | {shown} | {note} |")
+    return "\n".join(lines)
+
+
+def store(rows, record):
+    """Write the table to build/bench.md, and where README looks if it shall be kept."""
+    places = [TABLE, *([RECORDED] if record else [])]
+    head = f"# make bench\n\nOne run on {devices.words(torch.device('cpu'))}, {date.today()}. Ratios hold elsewhere too, times do not."
+    _files.write_whole({path: f"{head}\n\n{rows}\n".encode() for path in places})
+    print(f"Written to {', '.join(str(path.relative_to(ROOT)) for path in places)}.")
 
 
 def main(arguments):
@@ -264,7 +281,7 @@ def main(arguments):
             parts.append(bench_keys)
         else:
             print("No Chromium found: the key presses are left out. Install it or set PGLAB_CHROMIUM.")
-    table(row for part in parts for row in part())
+    store(table(row for part in parts for row in part()), "--record" in arguments)
 
 
 if __name__ == "__main__":
