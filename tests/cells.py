@@ -73,6 +73,24 @@ def notebook_cells(path):
     return [(i, "".join(cell["source"]), cell["metadata"].get("claims", [])) for i, cell in code]
 
 
+def _left(cells, without):
+    for words in without:
+        found = [cell for cell in cells if words in cell[1]]
+        if len(found) != 1:
+            raise ValueError(f"{words!r} stands in {len(found)} cells; it must be in the one to leave out.")
+        cells = [cell for cell in cells if cell is not found[0]]
+    return cells
+
+
+def _cut(cells, until):
+    if until is None:
+        return cells
+    last = [n for n, (_, _, claims) in enumerate(cells) if until in claims]
+    if not last:
+        raise ValueError(f"no cell has the claim {until!r}.")
+    return cells[: last[-1] + 1]
+
+
 class Cells:
     """The process that forks: use it in a ``with``, and call ``run`` as often as you like."""
 
@@ -92,28 +110,26 @@ class Cells:
         self._process.wait(timeout=60)
         self._process.stdout.close()
 
-    def run(self, path, fault=None, until=None, seconds=120):
+    def run(self, path, fault=None, until=None, without=(), seconds=120):
         """Run the cells of a notebook from the top, up to the first that raises.
 
         Args:
           path: the notebook.
           fault: a ``Fault`` to plant; None leaves the code as it is.
           until: the claim after whose last cell the run ends; None runs all cells.
+          without: words, each of which stands in one cell only, and that cell is left out (slow ones,
+            which no later cell needs: a run without a fault shows whether that is so).
           seconds: how long the cells may take before that is an error too.
 
         Returns:
           an ``Outcome``.
 
         Raises:
-          ValueError: a fault whose text does not stand exactly once, or a claim that no cell has.
+          ValueError: a fault whose text does not stand exactly once, a claim that no cell has, words to
+            leave out that do not stand in exactly one cell.
           RuntimeError: the child ended without a word.
         """
-        cells = notebook_cells(path)
-        if until is not None:
-            last = max((n for n, (_, _, claims) in enumerate(cells) if until in claims), default=None)
-            if last is None:
-                raise ValueError(f"{Path(path).name} has no cell with the claim {until!r}.")
-            cells = cells[: last + 1]
+        cells = _cut(_left(notebook_cells(path), without), until)
         planted = None if fault is None else [fault.module, changed(fault)]
         self._process.stdin.write(json.dumps([cells, planted, seconds]) + "\n")
         self._process.stdin.flush()
@@ -168,7 +184,7 @@ def _run(cells, planted, seconds):
         signal.alarm(seconds)
         _without_pictures()
         room = {"__name__": "__main__"}
-        for place, source, claims in cells:  # noqa: B007: the last ones are the answer
+        for place, source, claims in cells:  # noqa: B007 (the last ones are the answer)
             exec(compile(source, f"<cell {place}>", "exec"), room)
     except BaseException as error:  # an exit or an alarm stops a notebook too
         return place, claims, f"{type(error).__name__}: {error}", planter.planted
@@ -190,7 +206,7 @@ def _serve():
     for line in sys.stdin:
         child = os.fork()
         if child == 0:
-            with contextlib.redirect_stdout(io.StringIO()):
+            with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
                 answer = json.dumps(_run(*json.loads(line)))
             os.write(1, (answer + "\n").encode())
             os._exit(0)
