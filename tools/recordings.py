@@ -52,6 +52,8 @@ def make_all(options):
     for name in options.names or EXPERIMENTS:
         if options.fresh:
             shutil.rmtree(KEPT / name, ignore_errors=True)
+        for file in (KEPT / name / "run.json", Path(recordings.FOLDER, f"{name}.json")):
+            state.check_folder(file, "Make room there, then give the same command again.")
         path = recordings.write(record(name, EXPERIMENTS[name], device))
         shutil.rmtree(KEPT / name, ignore_errors=True)
         print(f"{path.name}: {path.stat().st_size / 1000:.0f} kB")

@@ -10,7 +10,6 @@ left as it was.
 
 import os
 import sys
-import tempfile
 import time
 from pathlib import Path
 
@@ -18,6 +17,8 @@ import nbformat
 from classroom.marks import mark
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
+
+from pglab import _files
 
 ROOT = Path(__file__).resolve().parents[1]
 WIDGET = "application/vnd.jupyter.widget-view+json"
@@ -31,12 +32,26 @@ SECONDS_PER_CELL = 300
 
 def rendered(path, folder=None):
     """The notebook at ``path``, executed in ``folder`` (its own, if None) and put in stored form."""
-    notebook = nbformat.read(path, as_version=4)
+    notebook = read(path)
     notebook.cells = [cell for cell in notebook.cells if cell.source.strip()]
     execute(notebook, folder or Path(path).parent)
     normalise(notebook)
     nbformat.validate(notebook)
     return notebook
+
+
+def read(path):
+    """The notebook at ``path``; a ValueError in words where nbformat finds none."""
+    try:
+        notebook = nbformat.read(path, as_version=4)
+        nbformat.validate(notebook)
+        return notebook
+    except Exception as error:  # nbformat meets what it does not expect with whatever Python raises
+        why = _files.why(error).partition("\n")[0]
+        raise ValueError(
+            f"{Path(path).name} cannot be read as a notebook ({why}). If it is one of the course's, "
+            "`git checkout notebooks` brings it back."
+        ) from error
 
 
 def execute(notebook, folder):
@@ -66,17 +81,8 @@ def normalise(notebook):
 
 
 def write(notebook, path):
-    """Replace the file in one step, so that an interrupt leaves the old one whole."""
-    text = nbformat.writes(notebook) + "\n"
-    handle, scratch = tempfile.mkstemp(dir=Path(path).parent, prefix=".render-", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        os.chmod(scratch, 0o644)
-        os.replace(scratch, path)
-    except BaseException:
-        os.unlink(scratch)
-        raise
+    """Replace the file in one step, so that an interrupt or a full disk leaves the old one whole."""
+    _files.write_whole({Path(path): (nbformat.writes(notebook) + "\n").encode()})
 
 
 def notebooks():
@@ -94,6 +100,9 @@ def main(arguments):
         except CellExecutionError as error:
             failed = True
             print(f"FAILED, file left as it was\n{error}")
+        except (OSError, ValueError, RuntimeError) as error:  # the last one: a kernel that has died
+            failed = True  # the next one may fare better
+            print(f"FAILED: {_files.why(error)}")
         else:
             print(f"{time.monotonic() - start:.1f} s")
     return int(failed)

@@ -74,15 +74,28 @@ def read(path):
 
 
 def forget(path):
-    """Removes the state; nothing happens where there is none."""
-    Path(path).unlink(missing_ok=True)
+    """Removes the state; nothing happens where there is none.
+
+    Raises:
+      OSError: it cannot be removed.
+    """
+    try:
+        Path(path).unlink(missing_ok=True)
+    except OSError as error:
+        raise OSError(
+            error.errno, f"{Path(path).name} in {Path(path).parent} cannot be removed: {_files.why(error)}."
+        ) from error
 
 
-def check_folder(path):
+ELSEWHERE = "Choose another place with --out (from Python: path=), or make room there."
+
+
+def check_folder(path, way_out=ELSEWHERE):
     """Makes sure that a file can be written there, before minutes are spent on its content.
 
     Args:
       path: of the file to come. Its folder is made if it is missing.
+      way_out: a sentence that says what to do.
 
     Raises:
       OSError: it cannot; the message names the folder.
@@ -96,9 +109,7 @@ def check_folder(path):
         if Path(path).is_dir():
             raise IsADirectoryError(None, "a folder of this name is in the way")
     except OSError as error:
-        why = error.strerror or error
         raise OSError(
             error.errno,
-            f"{Path(path).name} cannot be written to {folder}: {why}. Nothing was started. Choose another "
-            "place with --out (from Python: path=), or make room there.",
+            f"{Path(path).name} cannot be written to {folder}: {_files.why(error)}. Nothing was started. {way_out}",
         ) from error
