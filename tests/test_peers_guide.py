@@ -110,7 +110,9 @@ def test_bad_input_is_refused():
 
 
 def test_without_the_extra_one_sentence_says_what_installs_it(monkeypatch):
-    find = SimpleNamespace(find_spec=lambda name: None if name in ("trl", "datasets") else name)
+    find = SimpleNamespace(
+        find_spec=lambda name: None if name in ("trl", "datasets") else SimpleNamespace(origin=name)
+    )
     monkeypatch.setattr(extra.importlib, "util", find)
     assert peers.missing() == ["trl", "datasets"]
     for call in (

@@ -9,7 +9,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parents[1] / "pglab"
 
 # Bottom to top: a room imports only rooms that stand before it. Helpers that any room may use come first of all.
-HELPERS = ["_checks", "_arrays", "_masked", "_files", "_commands"]
+HELPERS = ["_checks", "_arrays", "_masked", "_files", "_commands", "_packages"]
 ROOMS = [
     "environment", "bandit", "gaussian", "groups", "returns", "mdp", "offpolicy", "advantages", "kl", "constraints",
     "steps", "logprobs", "losses", "lm", "sampling", "tasks", "oracle", "diagnostics", "algorithms", "training",

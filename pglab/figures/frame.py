@@ -5,6 +5,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from pglab import _packages
 from pglab.figures.picture import SMALLEST, Bars, Line, Rule
 
 TITLE, SMALL = 13, 11  # font sizes in pixels
@@ -109,8 +110,7 @@ def _named(positions, log):
 
 def _locator(low, high, log):
     """Round numbers; on a logarithmic axis powers of ten, or 1, 2, 5 where those would be too few."""
-    from matplotlib.ticker import LogLocator, MaxNLocator
-
+    LogLocator, MaxNLocator = _packages.bring("matplotlib.ticker", "LogLocator", "MaxNLocator")
     if not log or high < 5 * low:
         return MaxNLocator(5, steps=[1, 2, 2.5, 5, 10])
     return LogLocator(numticks=7) if high >= 100 * low else LogLocator(subs=(1, 2, 5), numticks=7)

@@ -4,6 +4,7 @@ import io
 
 import numpy as np
 
+from pglab import _packages
 from pglab.figures import palette
 from pglab.figures.layout import Dot, Label, Path, Rect
 from pglab.figures.layout import scene as lay_out
@@ -16,8 +17,7 @@ _ANCHORS = {"start": "left", "middle": "center", "end": "right"}
 
 def figure(picture):
     """The picture as a matplotlib Figure whose one set of axes is measured in layout pixels."""
-    from matplotlib.figure import Figure
-
+    (Figure,) = _packages.bring("matplotlib.figure", "Figure")
     scene = lay_out(picture)
     fig = Figure(figsize=(scene.width / PIXELS_PER_INCH, scene.height / PIXELS_PER_INCH), dpi=PIXELS_PER_INCH)
     axes = fig.add_axes((0, 0, 1, 1))

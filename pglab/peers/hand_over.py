@@ -3,7 +3,7 @@
 import numpy as np
 
 from pglab import _checks, tasks
-from pglab.peers.extra import need
+from pglab.peers.extra import bring
 from pglab.training import PostTraining
 
 PROMPTS_STREAM = 9  # what one seed means here, apart from what it means elsewhere
@@ -21,12 +21,10 @@ def dataset(task, n, seed=0):
       datasets.Dataset with the one column "prompt", texts.
 
     Raises:
-      ImportError: the extra is not installed.
+      ImportError: the extra is not installed, or half.
       ValueError: no Task; n below 1.
     """
-    need()
-    from datasets import Dataset
-
+    (Dataset,) = bring("datasets", "Dataset")
     _task(task)
     rng = np.random.default_rng([_checks.whole("seed", seed, low=0), PROMPTS_STREAM])
     return Dataset.from_dict({"prompt": task.prompts(_checks.whole("n", n, low=1), rng)})

@@ -13,7 +13,7 @@ import torch
 
 from pglab import _checks, lm, sampling, tasks
 from pglab.lm.export import export, gpt2
-from pglab.peers.extra import need
+from pglab.peers.extra import bring
 from pglab.peers.hand_over import dataset, reward, trl_settings
 from pglab.training import plans
 from pglab.training.rollouts import Rollouts
@@ -53,7 +53,7 @@ def parity(settings, moved=0.0, seed=0, model=None, **changes):
       Parity.
 
     Raises:
-      ImportError: the extra is not installed.
+      ImportError: the extra is not installed, or half.
       ValueError: as ``trl_settings``; several micro-batches; a batch in which no group has rewards that differ.
 
     Source: TRL 1.16.0, grpo_trainer.py: _generate_and_score_completions and _compute_loss.
@@ -99,14 +99,12 @@ def trainer(settings, task, model, seed=0, **changes):
       seed: of the prompts.
       changes: keywords of GRPOConfig.
     """
-    need()
-    import transformers
-    from trl import GRPOConfig, GRPOTrainer
-
+    (AutoTokenizer,) = bring("transformers", "AutoTokenizer")
+    GRPOConfig, GRPOTrainer = bring("trl", "GRPOConfig", "GRPOTrainer")
     with tempfile.TemporaryDirectory() as folder:
         export(model, folder)
         options = trl_settings(settings) | QUIET | changes
-        tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+        tokenizer = AutoTokenizer.from_pretrained(folder)
         yield GRPOTrainer(
             folder,
             reward_funcs=reward(task),

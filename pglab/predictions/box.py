@@ -2,12 +2,13 @@
 
 from pathlib import Path
 
-import anywidget
 import traitlets
 
-from pglab import progress
+from pglab import _packages, progress
 from pglab.figures.show import in_words
 from pglab.predictions.register import find
+
+anywidget = _packages.bring("anywidget")
 
 
 class Box(anywidget.AnyWidget):

@@ -9,15 +9,16 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-import anywidget
-import ipywidgets
 import traitlets
 
+from pglab import _packages
 from pglab.figures import Picture, describe
 from pglab.figures.layout import scene as lay_out
 from pglab.figures.show import bundle, show_words
 from pglab.figures.svg import FONT, elements
 from pglab.sliders.controls import DECIMALS, FEWEST_LETTERS, MOST_LETTERS, Choice, Slider
+
+ipywidgets, anywidget = _packages.bring("ipywidgets"), _packages.bring("anywidget")
 
 NARROWEST = 0.75  # share of its width below which a picture is scrolled, not shrunk: words stay readable
 LETTER, TRACK = (
