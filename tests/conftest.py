@@ -10,7 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -24,6 +24,10 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # The same examples on every machine; a slow machine is no fault.
 settings.register_profile("pglab", derandomize=True, deadline=None, max_examples=60)
+# Against mutants one failure is enough; the smallest of its kind would cost minutes.
+settings.register_profile(
+    "mutants", settings.get_profile("pglab"), phases=[Phase.explicit, Phase.generate], report_multiple_bugs=False
+)
 settings.load_profile("pglab")
 
 
