@@ -26,7 +26,10 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 settings.register_profile("pglab", derandomize=True, deadline=None, max_examples=60)
 # Against mutants one failure is enough; the smallest of its kind would cost minutes.
 settings.register_profile(
-    "mutants", settings.get_profile("pglab"), phases=[Phase.explicit, Phase.generate], report_multiple_bugs=False
+    "mutants",
+    settings.get_profile("pglab"),
+    phases=[Phase.explicit, Phase.generate],
+    report_multiple_bugs=False,
 )
 settings.load_profile("pglab")
 
