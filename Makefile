@@ -6,7 +6,7 @@
 #   make recordings ARGS=knobs        one of the recorded experiments again; without ARGS all of them
 # What is set on make's command line (TORCH, TORCH_INDEX, DEVICE) reaches make.py as environment variables.
 PYTHON ?= python3
-WORDS = help env lab mine slides app student test quick coverage render bench drawings map checkpoints recordings peers peers-bench lock clean
+WORDS = help env lab mine slides app student test quick coverage mutants render bench drawings map checkpoints recordings peers peers-bench lock clean
 
 .PHONY: $(WORDS)
 $(WORDS):

@@ -126,6 +126,10 @@ WORDS = {
         lambda more: test(["-m", "not slow and not browser", *more]),
     ),
     "coverage": ("which lines of pglab the tests run (at least 95 %)", coverage),
+    "mutants": (
+        "change one thing at a time in the numeric rooms: does a test fail? (an hour or two)",
+        lambda more: run("tools/mutants.py", *more),
+    ),
     "render": ("run the notebooks and store their outputs", lambda more: run("tools/render.py", *more)),
     "bench": ("time what a reader waits for", lambda more: run("tools/bench.py", *more)),
     "drawings": ("make the committed drawings again", lambda more: run("tools/drawings.py", *more)),
