@@ -103,6 +103,11 @@ def read_committed(path, *wanted):
         ) from error
 
 
+def utf8(text):
+    """A text as bytes, also one that holds a path which Python could not read as text: its odd bytes are marked."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace").encode()
+
+
 def why(error):
     """What went wrong with a file, in words: without the number of the error and without the path."""
     if isinstance(error, KeyError):

@@ -185,3 +185,11 @@ except OSError as error:
     )
     assert f"b.bin could not be written to {folder}: File too large" in result.stdout
     assert "What stood there before is unchanged" in result.stdout and contents(folder) == OLD
+
+
+@pytest.mark.parametrize(
+    "text, found", [("é ≤", "é ≤"), ("caf\udcc3\udca9", "café"), ("caf\udce9", "caf\ufffd")]
+)
+def test_a_path_of_a_terminal_without_utf_8_can_be_written_down(text, found):
+    """Python marks the bytes of a path that it cannot read; they are UTF-8 after all, or not."""
+    assert _files.utf8(text).decode("utf-8") == found

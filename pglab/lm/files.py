@@ -52,7 +52,7 @@ def save(model, path, card=None, dtype=torch.float32, beside=None):
         words = json.dumps(card, indent=2, ensure_ascii=False) + "\n"
     except TypeError as error:
         raise ValueError(f"card cannot be written ({error}); it must be a dictionary for JSON.") from error
-    _files.write_whole({path: data, path.with_suffix(".json"): words.encode(), **(beside or {})})
+    _files.write_whole({path: data, path.with_suffix(".json"): _files.utf8(words), **(beside or {})})
     return card
 
 
