@@ -49,7 +49,7 @@ class Trainer(Unfinished):
     ):  # fmt: skip
         check(settings, reward, model, task)
         enough(settings, workers)
-        super().__init__(settings, lm.choose_device(str(device)), kept, progress, workers)
+        super().__init__(settings, lm.choose_device(device), kept, progress, workers)
         self.task, self.reward = tasks.named(settings.task) if task is None else task, reward
         self.policy = lm.load(plans.start_of(settings), self.device) if model is None else model
         plans.reach(self.policy, settings, self.task)
