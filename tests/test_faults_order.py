@@ -11,20 +11,10 @@ from rebound import Rebound, cell, rebound, sources
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
 each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
-# Names that mean one thing up to a cell and another from there on: an earlier cell that is run again then differs,
-# or raises. To be renamed in the notebooks; nothing may be added here.
-TO_MEND = {
-    "02": {"etas"},
-    "05": {"critic"},
-    "09": {"z"},
-    "10": {"A", "mask", "one", "other", "run"},
-    "11": {"tokens"},
-}
-
 
 @each_notebook
 def test_a_name_means_one_thing_in_a_notebook(path):
-    found = [each for each in rebound(sources(path)) if each.name not in TO_MEND.get(path.stem[:2], ())]
+    found = rebound(sources(path))
     assert found == [], [f"{name}: cell {used} uses it, cell {by} binds it anew" for name, used, by in found]
 
 
