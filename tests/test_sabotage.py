@@ -14,6 +14,7 @@ from sabotage import BY_NOTEBOOK
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
 SPEAKING = [path for path in NOTEBOOKS if any(claims for _, _, claims in notebook_cells(path))]
 FEWEST = 5  # faults for each notebook that asserts claims
+BROKEN = ("SyntaxError", "IndentationError", "NameError", "ImportError", "ModuleNotFoundError")
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a system that can fork")
 
@@ -38,6 +39,8 @@ def unnoticed(cells, path, fault, without):
         return f"{what} goes unnoticed: every cell of claim {fault.claim} stands." + (
             "" if outcome.planted else " The module is never imported."
         )
+    if outcome.error.partition(":")[0] in BROKEN:
+        return f"{what} is no mistake that anybody could make, the code does not run: {outcome.error}"
     if fault.claim not in outcome.claims:
         found = ", ".join(outcome.claims) or "no claim"
         return f"{what} was to fail claim {fault.claim}; cell {outcome.cell} ({found}) fails: {outcome.error}"
@@ -90,8 +93,19 @@ def test_a_fault_that_another_cell_notices_is_told_apart(cells):
     assert unnoticed(cells, path, SIGN, ()) is None
     plain = SIGN._replace(old="return unnormalised / unnormalised.sum()", new="return unnormalised")
     assert "no claim) fails" in unnoticed(cells, path, plain, ())
-    broken = SIGN._replace(new="return p * (", words="a broken line")
-    assert "SyntaxError" in unnoticed(cells, path, broken, ())
+    for new, error in {
+        "return p * (": "SyntaxError",
+        "return q * (weights - p @ weights)": "NameError",
+    }.items():
+        said = unnoticed(cells, path, SIGN._replace(new=new), ())
+        assert "does not run" in said and error in said
+
+
+def test_a_run_that_dies_says_so_and_the_next_one_runs(cells):
+    dead = SIGN._replace(new="__import__('os').abort()")
+    with pytest.raises(RuntimeError, match="without a word"):
+        cells.run(NOTEBOOKS[1], dead, until="S2")
+    assert cells.run(NOTEBOOKS[1], until="S2").error is None
 
 
 def test_cells_are_found_by_their_words_and_claims(cells):
