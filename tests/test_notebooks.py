@@ -9,12 +9,11 @@ import subprocess
 import sys
 
 import nbformat
-import numpy as np
 import pytest
 from conftest import ROOT
 from notebook_policy import asserted_claims, problems
 from PIL import Image
-from render import rendered, write
+from test_rendering import pictures as pictures_of
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
 CLAIMS = json.loads((ROOT / "tests" / "claims.json").read_text())
@@ -215,28 +214,6 @@ def test_nbval_fails_a_planted_fault(plant, tmp_path):
 # --- Rendering ---------------------------------------------------------------------------------
 
 
-def _pictures(notebook):
-    for cell in notebook.cells:
-        for output in cell.get("outputs", []):
-            if "image/png" in output.get("data", {}):
-                yield Image.open(io.BytesIO(base64.b64decode(output.data["image/png"]))).convert("RGB")
-
-
-@pytest.mark.slow
-@each_notebook
-def test_rendering_twice_gives_the_same_bytes_and_the_stored_pictures(path, tmp_path):
-    copies = [tmp_path / "first.ipynb", tmp_path / "second.ipynb"]
-    for copy in copies:
-        write(rendered(path), copy)
-    first, second = (copy.read_bytes() for copy in copies)
-    assert first == second
-    stored, fresh = list(_pictures(nbformat.read(path, 4))), list(_pictures(nbformat.read(copies[0], 4)))
-    assert len(stored) == len(fresh)
-    for old, new in zip(stored, fresh, strict=True):  # nbval never looks at the pixels
-        assert old.size == new.size
-        assert np.abs(np.asarray(old, float) - np.asarray(new, float)).mean() < 1.0
-
-
 @pytest.mark.slow
 def test_a_notebook_that_raises_is_left_as_it_was(tmp_path):
     path = tmp_path / "09_broken.ipynb"
@@ -260,7 +237,7 @@ def test_without_a_kernel_every_picture_and_its_words_are_there(path, kind, tmp_
     subprocess.run(command, check=True, capture_output=True, timeout=120)
     page = next(p for p in tmp_path.iterdir() if p.suffix in (".html", ".md")).read_text(encoding="utf-8")
     notebook = nbformat.read(path, 4)
-    pictures = len(list(_pictures(notebook)))
+    pictures = len(list(pictures_of(notebook)))
     assert pictures > 0
     embedded = re.findall(r"<img[^>]+src=\"data:image/png;base64", page)
     found = len(embedded) if kind == "html" else len(list(tmp_path.glob("*_files/*.png")))
