@@ -68,7 +68,7 @@ def boolean(name, mask, like):
     """
     xp = namespace(like)
     if mask is None:
-        return xp.ones_like(like, dtype=bool if xp is np else xp.bool)
+        return xp.ones_like(like, dtype=xp.bool)
     wanted = f"booleans of shape {tuple(like.shape)}, True where an entry counts"
     if _has_fractions(name, mask, wanted):
         raise ValueError(f"{name} is of a floating-point type; it must be {wanted}.")

@@ -125,6 +125,13 @@ def test_one_of():
         assert str(caught.value) == f"kind is 'c'; it must be one of {words}."
 
 
+def test_the_nearest_spelling():
+    options = ["sequence_mean", "token_mean", "token_means", "sum"]
+    assert _checks.nearest("token_meen", options) == "token_mean"
+    assert _checks.nearest("sequence mean", options) == "sequence_mean"
+    assert _checks.nearest("xyz", options) is None
+
+
 @pytest.mark.parametrize(
     "p, yes", [([0.5, 0.5], 1), ([1, 0], 1), ([1.5, -0.5], 0), ([0.5, 0.6], 0), ([np.nan, 1], 0)]
 )

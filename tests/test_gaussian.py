@@ -1,5 +1,7 @@
 """Quadrature under a normal distribution, against closed forms and against sampling."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -48,6 +50,18 @@ def test_moments_agree_with_sampling_within_four_standard_errors():
     squares = (values - mean) ** 2
     assert abs(values.mean() - mean) < 4 * values.std() / np.sqrt(x.size)
     assert abs(squares.mean() - variance) < 4 * squares.std() / np.sqrt(x.size)
+
+
+def test_few_points_see_little_and_the_usual_are_a_hundred():
+    assert gaussian.moments(lambda x: x**4, 0, 1, points=2) == pytest.approx((1, 0))  # at -1 and at 1 alone
+    seen = []
+    gaussian.moments(lambda x: seen.append(x.size) or x, 0, 1)
+    gaussian.expect(lambda x: seen.append(x.size) or x, 0, 1)
+    assert set(seen) == {100}
+
+
+def test_a_function_may_return_numbers_of_any_kind():
+    assert gaussian.expect(lambda x: [Fraction(1, 3)] * x.size, 0, 1) == pytest.approx(1 / 3)
 
 
 BAD = [

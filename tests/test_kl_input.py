@@ -115,6 +115,10 @@ BAD_ESTIMATES = {
         "ref_logprobs is a tensor beside a NumPy array; hand in both as one kind",
     ),
     "words": (lambda: kl.estimate(["a"], [0.0], "k1"), "logprobs is ['a']; it must be log-probabilities"),
+    "reference": (
+        lambda: kl.estimate([0.0], ["a"], "k1"),
+        "ref_logprobs is ['a']; it must be log-probabilities, both arrays",
+    ),
     "mask": (lambda: kl.estimate(LOGP, REF, "k1", [True] * 3), "mask has shape (3,); it must be booleans"),
     "mask 2": (lambda: kl.estimate(LOGP, REF, "k1", np.full((2, 3), 2)), "mask holds something other than 0"),
 }

@@ -116,6 +116,9 @@ def test_completion_mask_by_hand(rows):
 def test_the_ends_of_completions():
     assert logprobs.completion_mask([[2, 2, 2], [1, 0, 1]], 2).tolist() == [[True, False, False], [True] * 3]
     assert logprobs.completion_mask(torch.zeros(2, 0, dtype=torch.long), 2).shape == (2, 0)
+    one = [True, True, False]  # and whatever axes stand before the last
+    assert logprobs.completion_mask([5, 2, 9], 2).tolist() == one
+    assert logprobs.completion_mask([[[5, 2, 9]], [[5, 2, 9]]], 2).tolist() == [[one], [one]]
 
 
 # ---- Kinds of arrays, bad input
