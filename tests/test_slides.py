@@ -5,7 +5,7 @@ import re
 import nbformat
 import pytest
 from classroom import slides
-from classroom.lesson import PREDICT, lessons
+from classroom.lesson import PREDICT, choices_of, lessons
 from classroom.marks import MARKS, usual
 from classroom.mathml import with_mathml
 
@@ -38,7 +38,8 @@ def test_the_notes_hold_the_answer_to_each_prediction_and_the_slides_do_not(less
     notes, shown = "\n".join(notes), "\n".join(shown)
     asked = [p for p in predictions.all_predictions() if int(p.name.partition(".")[0]) == int(lesson.number)]
     for prediction in asked:
-        assert f"**{prediction.name} {prediction.question}**" in notes
+        assert f"**{prediction.name} {prediction.question}**{choices_of(prediction)} " in notes
+        assert all(with_mathml(choice) in notes for choice in prediction.choices)
         assert with_mathml(prediction.answer) in notes
     assert not PREDICT.search(shown) and "<details>" not in shown
     assert notes.count("**Solution ") == sum("exercise-" in str(c.metadata) for c in lesson.notebook().cells)

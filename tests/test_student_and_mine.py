@@ -63,6 +63,7 @@ def test_instructors_get_every_solution_in_its_cell_and_all_answers(folders, les
             assert cell.source in text and f"**{name}**" in text
         if cell.cell_type == "code":
             assert all(prediction.answer in text for prediction in asked(cell))
+            assert all(choice in text for prediction in asked(cell) for choice in prediction.choices)
 
 
 @pytest.mark.slow

@@ -69,6 +69,11 @@ def asked(cell):
     return [predictions.find(name) for name in PREDICT.findall(cell.source)]
 
 
+def choices_of(prediction):
+    """What whoever asks the room reads out: every choice; nothing where the guess is free."""
+    return f" ({' / '.join(prediction.choices)})" if prediction.choices else ""
+
+
 def without_folds(markdown):
     """(the text without what is folded away, [(summary, text) of each fold])."""
     return FOLD.sub("", markdown).strip(), FOLD.findall(markdown)

@@ -18,7 +18,7 @@ from pathlib import Path
 import nbformat
 from nbconvert import SlidesExporter
 
-from classroom.lesson import FOLD, PREDICT, ROOT, asked, chosen_lessons, lessons, without_folds
+from classroom.lesson import FOLD, PREDICT, ROOT, asked, choices_of, chosen_lessons, lessons, without_folds
 from classroom.marks import mark
 from classroom.mathml import with_mathml
 
@@ -102,7 +102,7 @@ def _is_for_a_slide(output):
 
 def _answer(prediction):
     right = f"{prediction.right}. " if prediction.right else ""
-    return f"**{prediction.name} {prediction.question}** {right}{prediction.answer}"
+    return f"**{prediction.name} {prediction.question}**{choices_of(prediction)} {right}{prediction.answer}"
 
 
 def _marked(cell, kind, tags=()):

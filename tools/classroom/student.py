@@ -16,6 +16,7 @@ from classroom.lesson import (
     ROOT,
     SOLUTION,
     asked,
+    choices_of,
     chosen_lessons,
     exercise_of,
     solutions,
@@ -50,7 +51,8 @@ def answers(lesson):
     for cell in notebook.cells:
         for prediction in asked(cell) if cell.cell_type == "code" else []:
             right = f"**{prediction.right}.** " if prediction.right else ""
-            lines.append(f"**{prediction.name}** {prediction.question}\\\n{right}{prediction.answer}")
+            question = f"**{prediction.name}** {prediction.question}{choices_of(prediction)}"
+            lines.append(f"{question}\\\n{right}{prediction.answer}")
     lines.append("## Exercises")
     for cell in notebook.cells:
         for name, code, why in SOLUTION.findall(cell.source) if cell.cell_type == "markdown" else []:
