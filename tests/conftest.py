@@ -49,7 +49,8 @@ def code_files():
 
 # Files whose tests run or open notebooks for a while: their tests may be shared out by notebook.
 BY_NOTEBOOK = {
-    f"test_{name}.py" for name in ("notebooks", "exercises", "browser", "slides", "app", "sabotage")
+    f"test_{name}.py"
+    for name in ("notebooks", "exercises", "browser", "slides", "app", "sabotage", "rendering")
 }
 
 

@@ -5,12 +5,13 @@ Without a browser these tests are skipped, unless PGLAB_REQUIRE_BROWSER is set, 
 
 import base64
 import io
-import shutil
 
 import lab
 import nbformat
 import numpy as np
 import pytest
+from classroom import student
+from classroom.lesson import exercise_of
 from conftest import ROOT
 from PIL import Image
 from render import METADATA
@@ -23,9 +24,8 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    """On a copy: JupyterLab saves by itself now and then, and ours must stay as they are stored."""
-    folder = tmp_path_factory.mktemp("lab") / "notebooks"
-    shutil.copytree(ROOT / "notebooks", folder, ignore=shutil.ignore_patterns(".ipynb_checkpoints"))
+    """On the instructor's copy: each solution stands in its cell, and what JupyterLab saves is not ours."""
+    _, folder = student.build(out=tmp_path_factory.mktemp("lab"))
     with lab.serving(folder) as running:
         yield running
 
@@ -58,12 +58,22 @@ def _check_change(page, before):
     assert not same, "the sliders moved and the picture stayed as it was"
 
 
+# What the cells of exercises printed, whether they are in view or not.
+CHECKED = """() => window.jupyterapp.shell.currentWidget.content.widgets
+  .filter(cell => (cell.model.getMetadata("tags") ?? []).some(tag => tag.startsWith("exercise-")))
+  .map(cell => cell.model.outputs.toJSON().map(output => [output.text ?? ""].flat().join("")).join(""))"""
+
+
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_runs_and_its_slider_moves(server, chromium, path):
+def test_a_notebook_runs_with_its_solutions_and_its_slider_moves(server, chromium, path):
     code = [c for c in nbformat.read(path, 4).cells if c.cell_type == "code"]
+    exercises = [name for cell in code if (name := exercise_of(cell))]
     with server.open(chromium, path.name) as page:
         assert _run(page) == list(range(1, len(code) + 1))
         assert page.locator(lab.ERROR_OUTPUTS).count() == 0
+        said = page.evaluate(CHECKED)
+        assert len(exercises) >= 3
+        assert said == [f"Exercise {name}: right. Well done.\n" for name in exercises]
         handle = page.locator(".jp-OutputArea .noUi-handle").first
         handle.scroll_into_view_if_needed()
         page.locator(f"{DRAWING} rect").first.wait_for(timeout=20_000)

@@ -4,13 +4,13 @@ import base64
 import io
 import json
 import re
-import shutil
 import subprocess
 import sys
 
 import nbformat
 import pytest
 from conftest import ROOT
+from nbconvert import HTMLExporter, MarkdownExporter
 from notebook_policy import asserted_claims, problems
 from PIL import Image
 from test_rendering import pictures as pictures_of
@@ -228,28 +228,22 @@ def test_a_notebook_that_raises_is_left_as_it_was(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["html", "markdown"])
+@pytest.mark.parametrize("exporter", [HTMLExporter, MarkdownExporter], ids=["html", "markdown"])
 @each_notebook
-def test_without_a_kernel_every_picture_and_its_words_are_there(path, kind, tmp_path):
+def test_without_a_kernel_every_picture_and_its_words_are_there(path, exporter):
     """As GitHub shows it: converted, nothing run."""
-    shutil.copytree(path.parent / "drawings", tmp_path / "drawings")
-    command = [sys.executable, "-m", "nbconvert", "--to", kind, "--output-dir", tmp_path, path]
-    subprocess.run(command, check=True, capture_output=True, timeout=120)
-    page = next(p for p in tmp_path.iterdir() if p.suffix in (".html", ".md")).read_text(encoding="utf-8")
+    page, resources = exporter().from_filename(path)
     notebook = nbformat.read(path, 4)
     pictures = len(list(pictures_of(notebook)))
     assert pictures > 0
     embedded = re.findall(r"<img[^>]+src=\"data:image/png;base64", page)
-    found = len(embedded) if kind == "html" else len(list(tmp_path.glob("*_files/*.png")))
+    found = len(embedded) or len([name for name in resources["outputs"] if name.endswith(".png")])
     assert found == pictures
     folded = re.findall("<details><summary>(The numbers in|This picture in words)", page)
     assert len(folded) == pictures
+    letters = re.sub(r"&\w+;|&#\d+;|\W", "", re.sub(r"data:image[^\"]*", "", page).replace("&#x27;", ""))
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
-            words = (
-                output.get("data", {}).get("text/plain", "") if "image/png" in output.get("data", {}) else ""
-            )
-            for line in words.splitlines():
-                assert re.sub(r"\W", "", line) in re.sub(
-                    r"&\w+;|&#\d+;|\W", "", page.replace("&#x27;", "")
-                ), line
+            data = output.get("data", {})
+            for line in data.get("text/plain", "").splitlines() if "image/png" in data else ():
+                assert re.sub(r"\W", "", line) in letters, line

@@ -89,12 +89,13 @@ def decks(tmp_path_factory):
 
 LOOK = """() => {
   const slide = Reveal.getCurrentSlide();
-  const   const scrolls = slide.style.overflowY === "auto";
+  const visible = [...slide.children].filter(part => part.tagName !== "ASIDE");
+  const scrolls = slide.style.overflowY === "auto";
   return {
     height: scrolls ? slide.clientHeight : slide.scrollHeight,
     width: Math.max(0, ...[...slide.querySelectorAll("pre, p, li, table, img")].map(
       part => part.getBoundingClientRect().right)),
-    size: Math.min(1, ...parts.map(part => parseFloat(part.style.zoom || 1))),
+    size: Math.min(1, ...visible.map(part => parseFloat(part.style.zoom || 1))),
     scrolls, text: slide.innerText, broken: [...slide.querySelectorAll("img")].filter(i => !i.naturalWidth).length,
     dollars: [...slide.querySelectorAll(".jp-RenderedMarkdown, .jp-MarkdownOutput")].some(part => {
       const copy = part.cloneNode(true);
