@@ -36,7 +36,7 @@ def test_a_guess_is_noted_and_the_first_one_counts(capsys, progress_file):
     assert progress.done() == ["1a"]
     show_progress()
     asked = sum(p.name.startswith("1.") for p in predictions.all_predictions())
-    assert f"1 of {asked} predictions, 1 came true" in capsys.readouterr().out
+    assert f"1 of {asked} predictions, 1 of 1 came true" in capsys.readouterr().out
 
 
 def test_a_guess_in_any_language_comes_back(progress_file):

@@ -45,6 +45,25 @@ def test_the_notes_hold_the_answer_to_each_prediction_and_the_slides_do_not(less
     assert notes.count("**Solution ") == sum("exercise-" in str(c.metadata) for c in lesson.notebook().cells)
 
 
+@each_lesson
+def test_an_answer_stands_in_the_notes_of_the_slide_that_asks(lesson):
+    """The next note after a question is its own, before the next question comes."""
+    asks = 0
+    for cell in slides.slides_of(lesson.notebook()).cells:
+        if cell.metadata["slideshow"]["slide_type"] == "notes":
+            asks = 0
+        elif cell.cell_type == "markdown":
+            assert not (asks and slides.ASKED in cell.source), cell.source[:80]
+            asks += cell.source.count(slides.ASKED)
+
+
+def test_a_program_in_the_notes_is_a_program():
+    page, _ = slides.exporter().from_notebook_node(slides.slides_of(LESSONS[1].notebook()))
+    notes = re.findall(r'<aside class="notes">(.*?)</aside>', page, re.S)
+    assert len(notes) > 10 and not any("```" in note or "&lt;math" in note for note in notes)
+    assert any('<div class="highlight">' in note for note in notes)
+
+
 def test_long_prose_is_parted_and_nothing_is_lost():
     for lesson in LESSONS:
         for cell in lesson.notebook().cells:
@@ -59,6 +78,10 @@ def test_long_prose_is_parted_and_nothing_is_lost():
 def test_formulas_become_mathml_and_code_stays():
     text = with_mathml("The price `$5` is $\\pi_a$, and\n\n$$\\sum_a \\pi(a) = 1$$\n\n```\n$x$\n```")
     assert text.count("<math") == 2 and "`$5`" in text and "$x$" in text and "$$" not in text
+    lines = with_mathml(r"$$\begin{aligned} a &= b && \text{why} \\ &= c \end{aligned}$$")
+    assert lines.count("<mtr>") == 2 and "&<" not in lines
+    with pytest.raises(ValueError, match="& is not known"):
+        with_mathml("$a & b$")
     with pytest.raises(ValueError, match=r"\\unheard is not known"):
         with_mathml(r"$\unheard{1}$")
 
@@ -93,7 +116,7 @@ LOOK = """() => {
   const scrolls = slide.style.overflowY === "auto";
   return {
     height: scrolls ? slide.clientHeight : slide.scrollHeight,
-    width: Math.max(0, ...[...slide.querySelectorAll("pre, p, li, table, img")].map(
+    width: Math.max(0, ...[...slide.querySelectorAll("pre, p, li, table, img, math *")].map(
       part => part.getBoundingClientRect().right)),
     size: Math.min(1, ...visible.map(part => parseFloat(part.style.zoom || 1))),
     scrolls, text: slide.innerText, broken: [...slide.querySelectorAll("img")].filter(i => !i.naturalWidth).length,

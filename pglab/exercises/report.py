@@ -35,6 +35,7 @@ def _guessed(number):
     asked = [p for p in predictions.all_predictions() if p.name.partition(".")[0] == number]
     guesses = progress.guesses()
     made = [p for p in asked if p.name in guesses]
-    hits = sum(guesses[p.name] == p.right for p in made)
-    came_true = f", {hits} came true" if made else ""
+    judged = [p for p in made if p.choices]  # what is written freely, nobody judges
+    hits = sum(guesses[p.name] == p.right for p in judged)
+    came_true = f", {hits} of {len(judged)} came true" if judged else ""
     return f"{len(made)} of {len(asked)} predictions{came_true}"

@@ -1,7 +1,8 @@
-// Asks for a guess and covers the rest of the cell's output until there is one. What is shown comes
-// from Python beforehand: the kernel may still be busy with the answer when the guess is made.
+// Asks for a guess and covers the rest of the cell's output until there is one, and the text that follows
+// (box.css does that). What is shown comes from Python beforehand: the kernel may still be busy with the answer.
 
 const UNCOVERED = "pglab-uncovered"; // an event of the whole page: the reader wants to see every answer
+const PATIENCE = 3000; // milliseconds that a guess may take to the kernel before the reader is told
 const page = document.documentElement.dataset; // what all boxes know; each has a copy of this file
 
 function make(tag, settings = {}, ...children) {
@@ -14,20 +15,29 @@ function make(tag, settings = {}, ...children) {
 const part = (el) => el.closest(".jp-OutputArea-child");
 const cover = (el, covered) => part(el)?.classList.toggle("pglab-covering", covered);
 
+// A button that keeps its keys from JupyterLab, where letters are commands; Shift+Enter, "run this cell", presses none.
+function button(textContent, onclick, className = "") {
+  const node = make("button", { type: "button", textContent, onclick, className });
+  node.dataset.lmSuppressShortcuts = "true";
+  node.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.shiftKey || event.ctrlKey || event.altKey)) event.preventDefault();
+  });
+  return node;
+}
+
 function form(model, commit, look) {
   const row = make("div", { className: "pglab-guess-row" });
   const choices = model.get("choices");
-  choices.forEach((choice) => row.append(make("button", { type: "button", textContent: choice, onclick: () => commit(choice) })));
+  choices.forEach((choice) => row.append(button(choice, () => commit(choice))));
   if (!choices.length) {
     const input = make("input", { type: "text", placeholder: "your guess, in a few words", maxLength: 200 });
     input.dataset.lmSuppressShortcuts = "true"; // letters typed here are the reader's, not JupyterLab's
     input.setAttribute("aria-label", `Your guess: ${model.get("question")}`);
     const send = () => (input.value.trim() ? commit(input.value.trim()) : input.focus());
     input.addEventListener("keydown", (event) => event.key === "Enter" && send());
-    row.append(input, make("button", { type: "button", textContent: "Commit", onclick: send }));
+    row.append(input, button("Commit", send));
   }
-  row.append(make("button", { type: "button", className: "pglab-quiet", textContent: "Show", onclick: () => look(false) }));
-  row.append(make("button", { type: "button", className: "pglab-quiet", textContent: "Show all", onclick: () => look(true) }));
+  row.append(button("Show", () => look(false), "pglab-quiet"), button("Show all", () => look(true), "pglab-quiet"));
   return row;
 }
 
@@ -57,12 +67,16 @@ function render({ model, el }) {
     below.replaceChildren(outcome(model));
     cover(el, false);
   };
+  const waiting = make("div", { textContent: "Not noted yet: the kernel is busy, or was restarted. Then run this cell again." });
+  const onNoted = () => waiting.remove();
+  model.on("change:noted", onNoted);
   const commit = (guess) => {
     model.set("guess", guess);
     model.save_changes();
     uncover();
     below.tabIndex = -1; // the button that had the focus is gone
     below.focus({ preventScroll: true });
+    setTimeout(() => model.get("noted") || below.append(waiting), PATIENCE);
   };
   const look = (all) => {
     if (!all) return uncover();
@@ -75,7 +89,10 @@ function render({ model, el }) {
     below.append(form(model, commit, look));
     requestAnimationFrame(() => below.querySelector("button") && cover(el, true)); // once it has its place in the page
   }
-  return () => document.removeEventListener(UNCOVERED, uncover);
+  return () => {
+    document.removeEventListener(UNCOVERED, uncover);
+    model.off("change:noted", onNoted);
+  };
 }
 
 export default { render };

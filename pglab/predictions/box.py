@@ -25,6 +25,7 @@ class Box(anywidget.AnyWidget):
     right = traitlets.Unicode().tag(sync=True)  # "" where the reader writes freely
     answer = traitlets.Unicode().tag(sync=True)
     guess = traitlets.Unicode().tag(sync=True)  # "" until there is one
+    noted = traitlets.Bool(False).tag(sync=True)  # that the guess has arrived here
 
     def __init__(self, prediction):
         super().__init__(
@@ -36,7 +37,11 @@ class Box(anywidget.AnyWidget):
             guess=progress.guesses().get(prediction.name, ""),
         )
         self._words = words(prediction)
-        self.observe(lambda change: progress.note_guess(self.name, change.new), "guess")
+        self.observe(self._note, "guess")
+
+    def _note(self, change):
+        progress.note_guess(self.name, change.new)
+        self.noted = True
 
     def _repr_mimebundle_(self, **kwargs):
         return in_words(super()._repr_mimebundle_(**kwargs), self._words)

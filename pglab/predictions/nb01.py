@@ -27,8 +27,8 @@ prediction(
 )
 prediction(
     "1.4",
-    "At each theta > 0 one k can happen and adds theta to J; each k's slope at 0 is 0. The slope of J at 0?",
-    ("0", "1/2", "1", "it has none"),
+    "At each theta > 0 one k adds theta to J; each k's slope at 0 is 0. J's slope at 0, from the right?",
+    ("0", "1/2", "1", "it grows without end"),
     "1",
     answer="Whichever k can happen adds theta, so J rises with slope 1. The slopes of the terms add up to 0: "
     "over infinitely many outcomes sum and slope may not be exchanged.",
@@ -91,18 +91,18 @@ prediction(
 )
 prediction(
     "1.12",
-    "Start from 401 places on one joint and always step uphill. At how many different places can you end?",
+    "Climb the wavy Q of one joint uphill from each of 401 places. At how many different places do you end?",
     ("1", "4", "40", "401"),
     "4",
-    answer="At four, and one of them, 1.59, is the best action. Climbing stops at the first place from which "
-    "no step leads further up.",
+    answer="At four: the best action, 1.59, two lower hills, and the edge of the grid. Climbing stops at the "
+    "first place from which no step leads further up.",
 )
 prediction(
     "1.13",
     "An objective looks at the policy. For which of these does it do harm to forget the second term?",
     ("all three", "log-ratio and its square", "only the squared log-ratio", "only entropy"),
     "only the squared log-ratio",
-    answer="There up to 0.29 of a logit's slope is missing. For entropy and log-ratio the gradient of f is a constant "
+    answer="There a logit's slope is off by up to 0.29. For entropy and log-ratio the gradient of f is a constant "
     "times the score, and that is zero on average.",
 )
 prediction(

@@ -46,7 +46,7 @@ prediction(
     "0.2918 and 0.1134, measured with 200,000 samples: off by how many of their own standard errors?",
     ("less than 0.1", "about 2", "about 10", "about 50"),
     "about 2",
-    answer="2.1 and 1.7. Chance does that about once in twenty times, so nothing is wrong with them, except "
+    answer="2.1 and 1.7: two errors or so is what chance does now and then. Nothing is wrong with them, except "
     "that their error bar is missing.",
 )
 prediction(
@@ -115,8 +115,8 @@ prediction(
     "The other's reward is fixed. What does a baseline take from the mean, without and with the own reward?",
     ("nothing, nothing", "nothing, half a gradient", "half a gradient, a whole one"),
     "nothing, half a gradient",
-    answer="It does not matter if the other earned 0 or 1: without the own reward the baseline is one fixed "
-    "number, and the pull-out step applies.",
+    answer="Without the own reward the baseline is one fixed number, whatever was drawn. With it, half of the "
+    "baseline is the own reward, and takes half of the gradient along.",
 )
 prediction(
     "3.15",

@@ -15,7 +15,7 @@ prediction(
     "512 questions, 64 answers each: the error bar of pass@1, next to the root of p(1-p)/32768, is ...?",
     ("as large", "twice as large", "six times as large", "a hundred times as large"),
     "six times as large",
-    answer="It is 0.015 in place of 0.003. The answers to one question are alike, so what counts is the number "
+    answer="It is 0.015 in place of 0.003 (their ratio before rounding is nearly six). The answers to one question are alike, so what counts is the number "
     "of questions, 512.",
 )
 prediction(
@@ -47,8 +47,8 @@ prediction(
     "By default, 256 answers a step: after how many answers are nine in ten right?",
     ("about 500", "about 3,500", "about 9,000"),
     "about 3,500",
-    answer="It takes some 3,000 to 4,000 with three seeds. Meanwhile the entropy falls, "
-    "and nearly all answers keep five tokens.",
+    answer="It takes some 3,000 to 4,000 with three seeds: the skill was there, and answers that are right "
+    "now and then are made likelier step by step.",
 )
 prediction(
     "8.7",
@@ -84,11 +84,11 @@ prediction(
 )
 prediction(
     "8.11",
-    "The groups that are all alike are left out of the backward pass. By how much does the gradient change?",
+    "Groups all alike are not read on the way back, but still counted. By how much does the gradient change?",
     ("by about half", "by a few per cent", "not at all"),
     "not at all",
-    answer="Their advantages are zero, and the gradient is the same to eleven digits. Fewer rows are read; but "
-    "the sampling is spent by then.",
+    answer="Their advantages are zero, and the gradient is the same to eleven digits, as long as the mean still "
+    "counts them. Fewer rows are read; but the sampling is spent by then.",
 )
 prediction(
     "8.12",

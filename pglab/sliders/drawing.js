@@ -77,6 +77,7 @@ function speak(line) {
   const [handle, label, readout] = [".noUi-handle", ".widget-label", ".widget-readout"].map((css) => line.querySelector(css));
   if (!handle || !readout) return () => {};
   const group = line.parentElement.querySelector(".widget-html b")?.textContent;
+  handle.dataset.lmSuppressShortcuts = "true"; // a letter pressed on a slider is no command of JupyterLab's
   handle.setAttribute("aria-label", group ? `${group}: ${label.textContent}` : label.textContent);
   const say = () => setChanged(handle, { "aria-valuetext": readout.textContent.trim() });
   const observer = new MutationObserver(say); // the slider writes a number of its own at each move

@@ -7,6 +7,12 @@ from latex2mathml.converter import convert
 
 # Code first: a dollar sign in code starts no formula.
 PIECES = re.compile(r"(```.*?```|`[^`\n]*`)|\$\$(.+?)\$\$|(?<![\\$])\$([^$]+?)\$", re.S)
+# What the library does not know, said in words that it knows.
+KNOWN = {r"\arg": r"\mathrm{arg}\,", r"\begin{aligned}": r"\begin{align*}", r"\end{aligned}": r"\end{align*}"}
+BRACE = "<mo>&#x23DF;</mo>", '<mo stretchy="true">&#x23DF;</mo>'
+NAMED = re.compile(
+    r"(<mi>(?:arcsin|log|ln|max|min|sin)</mi>)(?=<m[in]>)"
+)  # a little room before its argument
 SPECIAL = {ord(sign): f"&#{ord(sign)};" for sign in "*_\\`[]|$~"}  # which Markdown would read as its own
 
 
@@ -30,10 +36,14 @@ def _piece(match):
 
 def formula(latex, display):
     """One formula as MathML in one line of HTML."""
+    words = html.unescape(latex.strip())
+    for unknown, known in KNOWN.items():
+        words = words.replace(unknown, known)
     try:
-        drawn = convert(html.unescape(latex.strip()).replace("\\arg", r"\mathrm{arg}\,"), display=display)
+        drawn = convert(words, display=display).replace(*BRACE)
     except Exception as error:  # the library raises errors of many kinds
         raise ValueError(f"the formula {latex!r} cannot be turned into MathML: {error}") from error
-    if unknown := re.search(r">(\\\w+)<", drawn):  # it passes on what it does not know
+    if unknown := re.search(r">(\\\w+|&)<", drawn):  # it passes on what it does not know
         raise ValueError(f"the formula {latex!r} cannot be turned into MathML: {unknown[1]} is not known")
+    drawn = NAMED.sub(r'\1<mspace width="0.17em" />', drawn)
     return drawn.translate(SPECIAL).replace("\n", " ")

@@ -18,12 +18,17 @@ from pathlib import Path
 import nbformat
 from nbconvert import SlidesExporter
 
-from classroom.lesson import FOLD, PREDICT, ROOT, asked, choices_of, chosen_lessons, lessons, without_folds
+from classroom.lesson import FOLD, PREDICT, ROOT, asked, choices_of, chosen_lessons, lessons
 from classroom.marks import mark
 from classroom.mathml import with_mathml
 
 HERE = Path(__file__).parent
 OUT = ROOT / "build" / "slides"
+ASKED = "**Prediction"
+WORDS_OF_A_PICTURE = tuple(
+    f"<details><summary>{words}" for words in ("The numbers in", "This picture in words")
+)
+FOLDED = re.compile(r"<details><summary>(.*?)</summary>(.*?)</details>", re.S)
 WORDS_ON_A_SLIDE = 105
 FULL, PICTURE = 22, 15  # lines: a slide; a picture on it
 LIST = re.compile(r"(?:[*-]|\d+\.) ")
@@ -49,23 +54,36 @@ def slides_of(notebook):
 
 
 def _prose(cell, kind, coming):
-    """One slide or several; the notes stand on the last, where the question is."""
-    shown, folds = without_folds(cell.source)
-    for number, text in enumerate(parts(shown)):
-        begins = "slide" if text.startswith(("# ", "## ")) else "subslide"
-        piece = nbformat.v4.new_markdown_cell(with_mathml(text))
-        yield _marked(piece, begins if number or kind == "subslide" else kind)
-    said = [f"**{summary}.** {FOLD.sub('', text)}" for summary, text in folds]
-    said += [_answer(prediction) for prediction in coming]
-    if said:
-        yield _note("\n\n".join(said))
+    """One slide or several; each answer stands in the notes of the slide that asks, each fold where it was folded."""
+    coming, first = list(coming), True
+    texts, folds = FOLD.split(cell.source)[::3], FOLD.findall(cell.source)
+    for place, text in enumerate(texts):
+        fold = folds[place] if place < len(folds) else None
+        pieces = parts(text)
+        for piece in pieces:
+            yield _marked(nbformat.v4.new_markdown_cell(with_mathml(piece)), _begins(piece, kind, first))
+            first = False
+            asks = piece.count(ASKED)
+            if piece is pieces[-1] and fold and fold[0].startswith("Answer"):
+                asks -= 1  # this one is answered by the fold
+            said, coming = coming[:asks], coming[asks:]
+            if said:
+                yield _note("\n\n".join(map(_answer, said)))
+        if fold:
+            yield _note(f"**{fold[0]}**\n\n{fold[1]}")
+
+
+def _begins(piece, kind, first):
+    """A heading begins a column of slides, wherever it stands in its cell."""
+    heading = "slide" if piece.startswith(("# ", "## ")) else "subslide"
+    return heading if not first or kind == "subslide" else kind
 
 
 def _code(cell, kind):
     cell = cell.copy()
     answered = asked(cell)
     cell.source = PREDICT.sub("", cell.source).strip()
-    cell.outputs = [output for output in cell.outputs if _is_for_a_slide(output)]
+    cell.outputs = [_unfolded(output) for output in cell.outputs if _is_for_a_slide(output)]
     for source, outputs in _pages(cell):
         page = nbformat.v4.new_code_cell(cell.source, outputs=outputs, execution_count=cell.execution_count)
         yield _marked(page, kind if source else "subslide", [] if source else ["output-only"])
@@ -97,7 +115,15 @@ def _is_for_a_slide(output):
     """Not the question once more, nor the words of a picture, which its alternative text has too."""
     data = output.get("data", {})
     asks = list(data) == ["text/plain"] and data["text/plain"].startswith("Prediction ")
-    return not asks and "<details>" not in data.get("text/html", "")
+    return not asks and not data.get("text/html", "").startswith(WORDS_OF_A_PICTURE)
+
+
+def _unfolded(output):
+    """What a cell has folded away, such as the code of a case, in the open: nobody unfolds it on a wall."""
+    data = output.get("data", {})
+    if "<details>" in data.get("text/html", ""):
+        data["text/html"] = FOLDED.sub(r"<p><b>\1</b></p>\2", data["text/html"])
+    return output
 
 
 def _answer(prediction):
@@ -132,10 +158,10 @@ def _blocks(markdown):
     kept = []  # programs and formulas may hold empty lines
     text = FENCE.sub(lambda match: kept.append(match[0]) or f"\0{len(kept) - 1}\0", markdown)
     for block in re.split(r"\n\s*\n", text):
-        if LIST.match(block) and len(block.split()) > WORDS_ON_A_SLIDE:
-            yield from re.split(r"\n(?=[*-] |\d+\. )", block)
-        elif block.strip():
-            yield re.sub(r"\0(\d+)\0", lambda match: kept[int(match[1])], block.strip())
+        long = LIST.match(block) and len(block.split()) > WORDS_ON_A_SLIDE
+        for piece in re.split(r"\n(?=[*-] |\d+\. )", block) if long else [block]:
+            if piece.strip():  # an indented program keeps its first spaces
+                yield re.sub(r"\0(\d+)\0", lambda match: kept[int(match[1])], piece.strip("\n").rstrip())
 
 
 def _is_heading(block):
@@ -143,6 +169,16 @@ def _is_heading(block):
 
 
 # --- The files
+
+
+def exporter():
+    """nbconvert's, with our template and reveal.js beside the deck."""
+    return SlidesExporter(
+        template_name="deck",
+        extra_template_basedirs=[str(HERE)],
+        reveal_url_prefix="reveal",
+        reveal_theme="white",
+    )
 
 
 def build(chosen=(), out=OUT):
@@ -157,15 +193,9 @@ def build(chosen=(), out=OUT):
     shutil.copytree(ROOT / "notebooks" / "drawings", out / "drawings", dirs_exist_ok=True)
     for name in ("deck.css", "deck.js"):
         shutil.copy(HERE / "deck" / name, out / name)
-    exporter = SlidesExporter(
-        template_name="deck",
-        extra_template_basedirs=[str(HERE)],
-        reveal_url_prefix="reveal",
-        reveal_theme="white",
-    )
     written = []
     for lesson in picked:
-        page, _ = exporter.from_notebook_node(
+        page, _ = exporter().from_notebook_node(
             slides_of(lesson.notebook()), {"metadata": {"name": lesson.title}}
         )
         written.append(out / f"{lesson.path.stem}.html")
