@@ -2,10 +2,12 @@
 
 import json
 import re
+import socket
 
 import lab
 import nbformat
 import pytest
+from classroom import __main__ as command
 from classroom import mine, student
 from classroom.lesson import ROOT, asked, exercise_of, lessons
 from nbclient import NotebookClient
@@ -77,6 +79,52 @@ def test_the_instructors_notebook_runs_and_the_students_says_not_done_yet(folder
         said.append(["".join(o.get("text", "") for o in c.outputs) for c in notebook.cells if exercise_of(c)])
     assert all("not done yet" in line for line in said[0])
     assert all("right. Well done." in line for line in said[1])
+
+
+def test_work_in_the_folders_is_not_written_over(tmp_path, capsys, monkeypatch):
+    student.build(("03", "10"), tmp_path)
+    (tmp_path / "student" / "handout.md").write_text("mine")
+    student.build(("03",), tmp_path)  # what was not touched is made again
+    answers = tmp_path / "instructor" / "answers.md"
+    answers.write_text("my remarks")
+    before = (tmp_path / "student" / "03_baselines.ipynb").read_bytes()
+    with pytest.raises(ValueError, match=r"instructor.answers.md .* has been changed"):
+        student.build(("03",), tmp_path)
+    assert answers.read_text() == "my remarks" and (tmp_path / "student" / "handout.md").exists()
+    assert (tmp_path / "student" / "03_baselines.ipynb").read_bytes() == before
+    monkeypatch.setattr(student.build, "__defaults__", ((), tmp_path))
+    assert student.main(["03"]) == 2 and "nothing was written" in capsys.readouterr().err
+
+
+def test_the_tests_of_the_museum_are_the_instructors(folders):
+    for folder, stands in zip(folders, (False, True), strict=True):
+        text = (folder / "10_the_bug_museum.ipynb").read_text(encoding="utf-8")
+        assert ("<summary>Tests for cases" in text) == stands
+    assert "**Tests for cases" in (folders[1] / "answers.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "says"),
+    [
+        (["--help"], 0, "The words are slides, app"),
+        (["nonsense"], 2, "The words are slides, app"),
+        (["slides", "--help"], 0, "make slides"),
+        (["student", "-h"], 0, "make student"),
+        (["app", "--port", "70000"], 2, "is no port"),
+    ],
+)
+def test_the_words_explain_themselves(capsys, line, code, says):
+    assert command.main(line) == code
+    said = capsys.readouterr()
+    assert says in said.out + said.err
+
+
+def test_a_port_in_use_is_said(capsys):
+    with socket.socket() as busy:
+        busy.bind(("127.0.0.1", 0))
+        busy.listen()
+        assert command.main(["app", "--port", str(busy.getsockname()[1])]) == 2
+    assert "choose another with --port" in capsys.readouterr().err
 
 
 def test_some_notebooks_only_and_an_unknown_number(tmp_path, capsys):

@@ -10,8 +10,10 @@ A server shows them to this machine only; VOILA_ARGS in the environment goes to 
 import argparse
 import html
 import os
+import re
 import shlex
 import shutil
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -24,6 +26,9 @@ from classroom.mathml import with_mathml
 
 HERE = Path(__file__).parent
 OUT = ROOT / "build" / "app"
+HOW_IN_LAB = re.compile(
+    r"\((?:No sliders|Panels below)[^)]*\)|`Ctrl`\+`B`[^.]*\. |If you see no sliders[^.]*\."
+)
 TEMPLATES = Path("templates") / "voila" / "templates" / "stage"  # where Voila looks, below JUPYTER_PATH
 
 
@@ -33,7 +38,7 @@ def notebook_of(found):
     cells = [
         nbformat.v4.new_markdown_cell(heading, id="heading"),
         nbformat.v4.new_code_cell(found.program, id="explorer"),
-        nbformat.v4.new_markdown_cell(with_mathml(found.questions), id="questions"),
+        nbformat.v4.new_markdown_cell(with_mathml(HOW_IN_LAB.sub("", found.questions)), id="questions"),
     ]
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     return nbformat.v4.new_notebook(cells=cells, metadata=kernel | {"title": found.title})
@@ -77,12 +82,27 @@ def command(out=OUT, *more):
     return arguments, {**os.environ, "JUPYTER_PATH": path, "PGLAB_PROGRESS": "off"}
 
 
+def _taken(port):
+    """Why nothing can listen there, in words; None if it can."""
+    if not 1 <= port <= 65535:
+        return f"--port {port} is no port; choose one from 1024 to 65535."
+    with socket.socket() as probe:
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            return f"Port {port} cannot be used ({error.strerror}); choose another with --port."
+    return None
+
+
 def main(arguments):
     parser = argparse.ArgumentParser(prog="make app", description="Each explorer alone, for the projector.")
     parser.add_argument("--build", action="store_true", help="only write build/app")
     parser.add_argument("--no-browser", action="store_true", help="start the server, open no browser")
     parser.add_argument("--port", type=int, default=8866, help="where the server listens (8866)")
     chosen = parser.parse_args(arguments)
+    if not chosen.build and (problem := _taken(chosen.port)):
+        print(problem, file=sys.stderr)
+        return 2
     found = build()
     print(f"{len(found)} explorers in {OUT.relative_to(ROOT)}.", flush=True)
     if chosen.build:

@@ -4,7 +4,7 @@ import ast
 import re
 from dataclasses import dataclass
 
-from classroom.lesson import Lesson, without_folds
+from classroom.lesson import PREDICT, Lesson, without_folds
 from classroom.needed import needed
 
 NAMELESS = ("Explore it", "How to use a slider")  # headings that say nothing outside their notebook
@@ -35,7 +35,8 @@ def explorers(lesson):
             title, questions = _heading(notebook.cells[place - 1].source)
             title = name.replace("_", " ").capitalize() if title in NAMELESS else title[0].upper() + title[1:]
             words = next(o.data["text/plain"] for o in cell.outputs if "image/png" in o.get("data", {}))
-            yield Found(lesson, name, title, needed(before, cell.source), questions, words)
+            program = needed(before, PREDICT.sub("", cell.source))
+            yield Found(lesson, name, title, program, questions, words)
 
 
 def _shown(tree):
