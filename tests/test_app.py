@@ -113,7 +113,7 @@ def test_an_explorer_fills_the_projector_and_moves_by_keys(voila, chromium, foun
         drawing = page.locator("svg.pglab-drawing")
         drawing.locator("rect, path").first.wait_for(timeout=90_000)
         box = drawing.bounding_box()
-        assert box["width"] > 450 and box["x"] >= 0 and box["x"] + box["width"] <= 1600
+        assert box["width"] > 400 and box["x"] >= 0 and box["x"] + box["width"] <= 1600
         assert page.locator(".jp-InputArea-editor").count() == 0  # no code
         assert page.locator(".widget-label").first.evaluate(LETTERS) >= 17
         assert box["y"] + box["height"] <= 900 or found.name in LONG
