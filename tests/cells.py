@@ -108,7 +108,7 @@ class Cells:
         self._process.wait(timeout=60)
         self._process.stdout.close()
 
-    def run(self, path, fault=None, until=None, without=(), seconds=120):
+    def run(self, path, fault=None, until=None, without=(), seconds=300):
         """Run the cells of a notebook from the top, up to the first that raises.
 
         Args:

@@ -14,7 +14,9 @@ from sabotage import BY_NOTEBOOK
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
 SPEAKING = [path for path in NOTEBOOKS if any(claims for _, _, claims in notebook_cells(path))]
 FEWEST = 5  # faults for each notebook that asserts claims
-BROKEN = ("SyntaxError", "IndentationError", "NameError", "ImportError", "ModuleNotFoundError")
+NO_VERDICT = (
+    "SyntaxError", "IndentationError", "NameError", "ImportError", "ModuleNotFoundError", "TimeoutError",
+)  # fmt: skip
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a system that can fork")
 
@@ -39,8 +41,8 @@ def unnoticed(cells, path, fault, without):
         return f"{what} goes unnoticed: every cell of claim {fault.claim} stands." + (
             "" if outcome.planted else " The module is never imported."
         )
-    if outcome.error.partition(":")[0] in BROKEN:
-        return f"{what} is no mistake that anybody could make, the code does not run: {outcome.error}"
+    if outcome.error.partition(":")[0] in NO_VERDICT:
+        return f"{what} is no mistake in the numbers, the code does not run: {outcome.error}"
     if fault.claim not in outcome.claims:
         found = ", ".join(outcome.claims) or "no claim"
         return f"{what} was to fail claim {fault.claim}; cell {outcome.cell} ({found}) fails: {outcome.error}"
