@@ -9,6 +9,23 @@ import reprlib
 
 import numpy as np
 
+_REPR = reprlib.Repr()  # of a long list only the first entries; strings whole, ``brief`` cuts them
+_REPR.maxstring = _REPR.maxother = _REPR.maxlong = 10_000
+
+
+def shown(value, most=80):
+    """A value as Python writes it, on one line and no longer than that; cut between words."""
+    return brief(_REPR.repr(value), most)
+
+
+def brief(text, most=200):
+    """A text on one line of at most so many letters; cut between words where it has words."""
+    text = " ".join(text.split())
+    if len(text) <= most:
+        return text
+    head = text[: most - 3]
+    return f"{head.rpartition(' ')[0] or head}..."
+
 
 def real(name, value, wanted):
     """``value`` as a NumPy array of real numbers (or booleans), of whatever precision; else refused."""
@@ -19,7 +36,7 @@ def real(name, value, wanted):
     except (TypeError, RuntimeError) as error:  # a tensor on a GPU, or one that requires grad
         raise ValueError(f"{name} cannot be read by NumPy ({error}); it must be {wanted}.") from error
     if array.dtype.kind not in "buif":
-        raise ValueError(f"{name} is {reprlib.repr(value)}; it must be {wanted}.")
+        raise ValueError(f"{name} is {shown(value)}; it must be {wanted}.")
     return array
 
 
@@ -76,7 +93,7 @@ def whole(name, value, low=None):
     wanted = "a whole number" + ("" if low is None else f", at least {low}")
     result = _single(name, value, wanted)
     if result % 1 != 0 or (low is not None and result < low):  # inf % 1 and nan % 1 are nan
-        raise ValueError(f"{name} is {reprlib.repr(value)}; it must be {wanted}.")
+        raise ValueError(f"{name} is {shown(value)}; it must be {wanted}.")
     return int(result)
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pglab import progress
+from pglab import _checks, progress
 
 _REGISTER = {}
 
@@ -111,7 +111,8 @@ def _verdict(exercise_, answer):
     except Misfit as error:
         return f"not right yet. {error}", False
     except (Exception, SystemExit) as error:  # a reader's mistake is answered, never raised
-        return f"not right yet. Your code raised {type(error).__name__}: {error}", False
+        said = _checks.brief(str(error))  # another library's may fill a page
+        return f"not right yet. Your code raised {type(error).__name__}{': ' if said else ''}{said}", False
     return ("right. Well done.", True) if hint is None else (f"not right yet. {hint}", False)
 
 
@@ -177,7 +178,9 @@ def _first_difference(answers, cases, right):
 def _words(values, digits=4):
     values = np.asarray(values, dtype=float)
     if values.ndim > 1:
-        return "[" + ", ".join(_words(row, digits) for row in values) + "]"
+        rows = [_words(row, digits) for row in values[:5]]
+        more = [f"... {len(values)} rows"] if len(values) > 5 else []
+        return "[" + ", ".join(rows + more) + "]"
     # Rounding to nine decimals first hides what is noise: it would differ between machines.
     row = [f"{value:z.{digits}g}" for value in np.round(values, 9).ravel()]
     if len(row) > 6:

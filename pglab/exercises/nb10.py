@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pglab import recordings
+from pglab import _checks, recordings
 from pglab.exercises.checking import Misfit, NotDone, exercise
 
 # --- 10a ----------------------------------------------------------------------------------------
@@ -79,7 +79,7 @@ def _diagnoses(answer):
     for letter in key:
         if answer[letter] not in findings():
             raise Misfit(
-                f"{letter} is {answer[letter]!r}; it must be one of the findings: {', '.join(findings())}."
+                f"{letter} is {_checks.shown(answer[letter])}; it must be one of the findings: {', '.join(findings())}."
             )
     wrong = [letter for letter, truth in key.items() if answer[letter] != truth]
     if not wrong:

@@ -2,11 +2,12 @@
 
 import operator
 import re
-import reprlib
 from fractions import Fraction
 from numbers import Integral, Rational
 
 import numpy as np
+
+from pglab import _checks
 
 LONGEST = 256  # characters of an expression; longer texts are wrong, so no text takes long
 
@@ -47,10 +48,10 @@ def check_expression(text, numbers=None, target=None):
     Pan et al. 2025 (TinyZero). The two stacks are Dijkstra's (the shunting-yard algorithm, 1961).
     """
     if not isinstance(text, str):
-        raise ValueError(f"text is {reprlib.repr(text)}; it must be a string.")
+        raise ValueError(f"text is {_checks.shown(text)}; it must be a string.")
     numbers = None if numbers is None else _whole_numbers(numbers)
     if target is not None and (isinstance(target, bool) or not isinstance(target, Rational)):
-        raise ValueError(f"target is {reprlib.repr(target)}; it must be a whole number or a Fraction.")
+        raise ValueError(f"target is {_checks.shown(target)}; it must be a whole number or a Fraction.")
     tokens = _tokens(text)
     value = None if tokens is None else _value(tokens)
     if value is None:
@@ -64,7 +65,7 @@ def _whole_numbers(numbers):
     wanted = "a list, tuple or one-dimensional array of whole numbers"
     right = isinstance(numbers, (list, tuple)) or (isinstance(numbers, np.ndarray) and numbers.ndim == 1)
     if not right or not all(isinstance(x, Integral) and not isinstance(x, bool) for x in numbers):
-        raise ValueError(f"numbers is {reprlib.repr(numbers)}; it must be {wanted}.")
+        raise ValueError(f"numbers is {_checks.shown(numbers)}; it must be {wanted}.")
     return sorted(int(x) for x in numbers)
 
 

@@ -1,7 +1,6 @@
 """What every task has: prompts, a corpus, an answer and a verifier."""
 
 import re
-import reprlib
 
 import numpy as np
 
@@ -98,20 +97,20 @@ class Task:
         # [0-9] and fullmatch: \d also takes the digits of other scripts, and $ a final newline.
         match = re.fullmatch(self._form, prompt) if isinstance(prompt, str) else None
         if match is None:
-            raise ValueError(f"prompt is {reprlib.repr(prompt)}; it must have the form {self._example!r}.")
+            raise ValueError(f"prompt is {_checks.shown(prompt)}; it must have the form {self._example!r}.")
         return match.groups()
 
 
 def _draws(n, rng):
     n = _checks.whole("n", n, low=0)
     if not isinstance(rng, np.random.Generator):
-        raise ValueError(f"rng is {reprlib.repr(rng)}; it must be a numpy.random.Generator.")
+        raise ValueError(f"rng is {_checks.shown(rng)}; it must be a numpy.random.Generator.")
     return n, rng
 
 
 def as_text(completion):
     if not isinstance(completion, str):
-        raise ValueError(f"completion is {reprlib.repr(completion)}; it must be a string.")
+        raise ValueError(f"completion is {_checks.shown(completion)}; it must be a string.")
     return completion
 
 
