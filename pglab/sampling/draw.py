@@ -79,7 +79,8 @@ def sample(
 
     Raises:
       ValueError: prompts that are too long, not texts and not tokens; counts below 1; settings outside
-        their ends; an unknown character; more prompts than the batch has behind ``first``.
+        their ends; an unknown character; more prompts than the batch has behind ``first``; a model that
+        gives no numbers.
 
     Source: Kool, van Hoof and Welling 2019, section 2.3 (Gumbel-max).
     """
@@ -111,6 +112,11 @@ def sample(
         if step + 1 == steps or (model.device.type == "cpu" and not alive.any()):  # a GPU is not asked
             break
         logits = reader.next(token, alive)  # (B, G, V)
+    if torch.stack(chances).isnan().any():  # asked once, at the end: each time a GPU would be waited for
+        raise ValueError(
+            "model gives logits that are NaN, or -inf for every token, so nothing can be drawn; its weights must be "
+            "finite. Has training run away? Go back to a checkpoint from before."
+        )
     columns = [torch.stack(column, -1).flatten(0, 1) for column in (tokens, chances, masks, entropies)]
     return Samples(*(_widen(column, steps) for column in columns))  # each (N, T)
 
