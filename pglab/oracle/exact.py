@@ -9,6 +9,7 @@ import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from pglab import _checks, groups
+from pglab.oracle.graph import Graph
 from pglab.oracle.squares import Watched, squared_norms
 from pglab.oracle.tree import completions, prompt_tokens
 from pglab.sampling import sampling_logits
@@ -55,11 +56,6 @@ class Table(NamedTuple):
         return self._replace(centre=self.centre @ direction[:, None], square=square)
 
 
-def ends_of(parameters):
-    """Where autograd's graph ends for each parameter; another type of number makes another end."""
-    return [torch.autograd.graph.get_gradient_edge(p).node for p in parameters]
-
-
 class Exact:
     """Everything about one model, prompt and reward. Made by ``exact``.
 
@@ -76,7 +72,7 @@ class Exact:
             logits = model(torch.from_numpy(text))[:, len(prompt) - 1 :]  # (M, T, V)
             self._every = logits.log_softmax(-1)  # (M, T, V)
             self._sums = self._sum_of(self._every)  # (N,) on the graph
-        self.logits, self._ends = logits.detach(), ends_of(self.parameters)
+        self.logits, self._graph = logits.detach(), Graph(self.parameters)
         self._rounding = math.sqrt(torch.finfo(logits.dtype).eps)
         if not abs(self.probabilities.sum() - 1) < self._rounding:
             raise ValueError(
@@ -90,14 +86,6 @@ class Exact:
         tokens = torch.from_numpy(self.tokens)
         each = every[torch.from_numpy(self.tree.path)[:, None], steps, tokens]  # (N, T)
         return each.where(torch.from_numpy(self.mask), 0.0).sum(1)
-
-    def _same_model(self):
-        """Refuses a model whose numbers have another type since: the old graph would give zeros as its gradient."""
-        if any(now is not then for now, then in zip(ends_of(self.parameters), self._ends, strict=True)):
-            raise ValueError(
-                "model was turned into another type of number (by .float(), .double(), .to(...)) after it was read here; "
-                "turn it first, then call oracle.exact."
-            )
 
     def _one_each(self, name, value):
         value = _checks.vector(name, value)
@@ -140,7 +128,7 @@ class Exact:
     @cached_property
     def squares(self):
         """(N,) squared length of the score of every completion."""
-        self._same_model()
+        self._graph.check()
         if self.watched.possible(len(self.tree.paths)):
             squares = squared_norms(self.watched, self._every, self.tree).numpy().astype(np.float64)
             longest = int(squares.argmax())  # a use of a weight that no layer reported shows here
@@ -158,7 +146,7 @@ class Exact:
           (n,) float64.
         """
         weights = self._one_each("weights", weights)
-        self._same_model()
+        self._graph.check()
         weights = torch.from_numpy(weights).to(self._sums.dtype)
         parts = torch.autograd.grad(
             self._sums, self.parameters, weights, retain_graph=True, materialize_grads=True
@@ -191,7 +179,7 @@ class Exact:
           (N,) float64.
         """
         direction = torch.from_numpy(_checks.vector("direction", direction))
-        self._same_model()
+        self._graph.check()
         dummy = torch.zeros_like(self._sums, requires_grad=True)
         parts = torch.autograd.grad(
             self._sums, self.parameters, dummy, create_graph=True, materialize_grads=True
