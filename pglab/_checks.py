@@ -97,6 +97,18 @@ def whole(name, value, low=None):
     return int(result)
 
 
+def kind(name, value, kinds, wanted):
+    """``value``, if it is of this type, or one of some types; else refused."""
+    if not isinstance(value, kinds):
+        raise ValueError(f"{name} is {shown(value)}; it must be {wanted}.")
+    return value
+
+
+def table_of(name, value, wanted):
+    """``value``, if it is a dictionary; else refused."""
+    return kind(name, value, dict, f"a dictionary, {wanted}")
+
+
 def nearest(word, options):
     """The option that is spelled most like a word, to be asked back; None if none is like it."""
     return next(iter(difflib.get_close_matches(word, options, n=1)), None)

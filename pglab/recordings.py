@@ -157,7 +157,7 @@ def write(recording, folder=FOLDER):
     Raises:
       OSError: it could not be written; what stood there before is unchanged.
     """
-    found = asdict(recording)
+    found = asdict(_checks.kind("recording", recording, Recording, "a Recording, such as read('knobs')"))
     found["sha256"] = digest(found)
     runs = ",\n".join(f"  {compact(run)}" for run in found.pop("runs"))
     variants = ",\n".join(f"  {compact(k)}: {compact(v)}" for k, v in found.pop("variants").items())

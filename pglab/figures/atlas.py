@@ -34,6 +34,7 @@ def atlas(estimators, title="Squared bias and variance", limits=None, width=560,
     """
     if not estimators:
         raise ValueError("estimators is empty; give {name: (squared bias, variance)}.")
+    _checks.table_of("estimators", estimators, "{name: (squared bias, variance)}")
     places = {name: _place(name, pair) for name, pair in estimators.items()}
     biases, variances = np.array(list(places.values())).T
     if limits is None:

@@ -52,6 +52,7 @@ def trails(title, paths, x_label="", y_label="", limits=(None, None, None, None)
     """
     if not paths:
         raise ValueError("paths is empty; give at least one curve, as {name: (x, y)}.")
+    _checks.table_of("paths", paths, "{name: (x, y)}")
     marks = []
     for name, (x, y) in paths.items():
         line = Line(x, y, colour=palette.COLOURS.get(name, palette.BLUE))
@@ -81,6 +82,7 @@ def runs(title, groups, x_label="", low=None, high=None, width=430, x=None, y_la
     """
     if not groups:
         raise ValueError("groups is empty; give at least one, as {name: runs}.")
+    _checks.table_of("groups", groups, "{name: runs}")
     lines = []
     for name, several in groups.items():
         wanted = "a table of numbers, shape (K, n), one row for each run"
@@ -113,6 +115,7 @@ def strip(title, groups, low=None, high=None, width=760, height=200, y_label="")
     """
     if not groups:
         raise ValueError("groups is empty; give at least one, as {name: numbers}.")
+    _checks.table_of("groups", groups, "{name: numbers}")
     dots, words = [], []
     for k, (name, several) in enumerate(groups.items()):
         several = _checks.floats(f"group {name!r}", several, "a vector of numbers")
@@ -144,6 +147,7 @@ def answers(title, columns, rows, width=560):
     """
     if not rows:
         raise ValueError("rows is empty; give at least one, as {name: pairs}.")
+    _checks.table_of("rows", rows, "{name: pairs}")
     colour = {True: palette.BLUE, False: palette.VERMILLION, None: palette.QUIET}
     marks = [Text(i, len(rows) + 1, word, palette.QUIET) for i, word in enumerate(columns)]
     for place, (name, pairs) in zip(range(len(rows), 0, -1), rows.items(), strict=True):
@@ -191,6 +195,7 @@ def watch(runs, columns=("right", "entropy", "zero_std", "length"), last=None, w
     """
     if not columns or not runs:
         raise ValueError("columns or runs is empty; give at least one of each.")
+    _checks.kind("runs", runs, (list, tuple), "a list of runs, each a list of rows")
     panels = []
     for name in columns:
         title, low, high = WATCHED[_checks.one_of("column", name, list(WATCHED))]

@@ -3,6 +3,7 @@
 Numbers are in the units of the axes. How they become pixels is the business of ``layout``.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -216,6 +217,7 @@ class Picture:
 
 def named_axis(names):
     """The axis below bars at 0, 1, 2, ...: a name under each."""
+    _checks.kind("names", names, Collection, "a list of words")
     return Axis(low=-0.6, high=len(names) - 0.4, ticks=tuple(enumerate(names)))
 
 
@@ -275,6 +277,7 @@ def curves(title, x, ys, x_label="", y_label="", log=False, low=None, high=None,
     """
     if not ys:
         raise ValueError("ys is empty; give at least one curve, as {name: heights}.")
+    _checks.table_of("ys", ys, "{name: heights}")
     if log not in (True, False, "x"):
         raise ValueError(f"log is {log!r}; it must be True, False or 'x'.")
     lines = [

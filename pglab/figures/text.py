@@ -156,6 +156,7 @@ def table(corner, columns, rows, digits=4):
     """
     if not rows:
         raise ValueError("rows is empty; give at least one, as {name: numbers}.")
+    _checks.table_of("rows", rows, "{name: numbers}")
     first = max(len(str(name)) for name in (corner, *rows))
     widths = [max(len(column), digits + 4) for column in columns]
     print(f"{corner:<{first}}" + "".join(f"  {c:>{w}}" for c, w in zip(columns, widths, strict=True)))

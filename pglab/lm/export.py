@@ -13,6 +13,7 @@ JSON and safetensors is needed to write it.
 """
 
 import json
+from os import PathLike
 from pathlib import Path
 
 import torch
@@ -204,7 +205,7 @@ def from_export(folder, device="auto"):
       ValueError: no such files; a model of another kind; biases that are not 0, which a SmallLM cannot
         hold: train with them frozen.
     """
-    folder = Path(folder)
+    folder = Path(_checks.kind("folder", folder, (str, PathLike), "the path of a folder"))
     config, tensors = _read_config(folder), _read_weights(folder)
     shape = {ours: config[theirs] for ours, theirs in SHAPE.items()}
     model = SmallLM(**shape)

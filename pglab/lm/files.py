@@ -7,6 +7,7 @@ data/addition.json            the card: task, settings, device, date, scores, an
 import hashlib
 import json
 import re
+from os import PathLike
 from pathlib import Path
 
 import torch
@@ -14,7 +15,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load as read_tensors
 from safetensors.torch import save as tensors_to_bytes
 
-from pglab import _files
+from pglab import _checks, _files
 from pglab.lm.devices import choose_device
 from pglab.lm.model import SmallLM
 
@@ -57,8 +58,8 @@ def save(model, path, card=None, dtype=torch.float32, beside=None):
 
 
 def weights_path(path):
-    """A path of weights; a ValueError if it has another ending."""
-    path = Path(path)
+    """A path of weights; a ValueError if it is none or has another ending."""
+    path = Path(_checks.kind("path", path, (str, PathLike), f"a path that ends in {SUFFIX}"))
     if path.suffix != SUFFIX:
         raise ValueError(f"path is {str(path)!r}; it must end in {SUFFIX}.")
     return path
@@ -110,6 +111,7 @@ def _fill(model, tensors):
 
 def find(name_or_path):
     """The path that a name or a path stands for."""
+    _checks.kind("name_or_path", name_or_path, (str, PathLike), "a name, such as 'addition', or a path")
     text = str(name_or_path)
     if not text:
         raise ValueError("name_or_path is empty; it must be a name, such as 'addition', or a path.")

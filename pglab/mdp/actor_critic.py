@@ -6,6 +6,7 @@ import numpy as np
 
 from pglab import _checks, returns
 from pglab.mdp.critics import explained_variance, gae_weights
+from pglab.mdp.model import policy
 from pglab.mdp.moments import estimates
 from pglab.mdp.trajectories import Trajectories, along, trajectories
 from pglab.mdp.values import objective, values
@@ -49,6 +50,7 @@ def actor_critic(mdp, policy_logits, kind="learning", seed=0, updates=60, size=2
 
     Source: Schulman et al. 2016 (GAE), section 5, without a trust region.
     """
+    policy(mdp, policy_logits)  # what is wrong with them is said before anything is drawn
     _checks.one_of("kind", kind, KINDS)
     updates, size = _checks.whole("updates", updates, low=1), _checks.whole("size", size, low=1)
     rng, theta, history = np.random.default_rng(seed), np.array(policy_logits, dtype=float), []
@@ -83,6 +85,7 @@ def follow(mdp, history):
 
     Source: none.
     """
+    _checks.kind("history", history, (list, tuple), "a list of Updates, as mdp.actor_critic gives it")
     rows = [_followed(mdp, *update) for update in history]
     return dict(zip(("ev", "ceiling", "rmse", "J"), np.array(rows).T, strict=True))
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from pglab.mdp.moments import estimates, moments
-from pglab.mdp.trajectories import along
+from pglab.mdp.moments import checked_weight, estimates, moments
+from pglab.mdp.trajectories import along, checked_paths
 
 
 def minus_table(paths, weight, table):
@@ -37,10 +37,11 @@ def score_weighted_table(paths, weight, by_state=True):
       (T, S) float64, 0 where no step is taken.
 
     Raises:
-      nothing.
+      ValueError: weights of another shape.
 
     Source: Greensmith, Bartlett and Baxter 2004, section 4.
     """
+    weight = checked_weight(paths, weight)
     squared = (paths.scores**2).sum(axis=(2, 3))
     mass = (paths.probability[:, None] * squared)[..., None] * _visits(paths)
     above, below = (mass * weight[..., None]).sum(axis=0), mass.sum(axis=0)
@@ -65,7 +66,7 @@ def best_table(paths, weight):
     Raises:
       ValueError: as ``estimates``.
     """
-    root, visits = np.sqrt(paths.probability)[:, None], _visits(paths)
+    root, visits = np.sqrt(checked_paths(paths).probability)[:, None], _visits(paths)
     places = np.argwhere(visits.any(axis=0))
 
     def flat(w):

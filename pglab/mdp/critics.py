@@ -31,7 +31,8 @@ def gae_weights(paths, critic, gamma=1.0, lam=1.0, last_value=0.0):
 
     Source: Schulman et al. 2016 (GAE), equation 16.
     """
-    return returns.gae(paths.rewards, along(paths, critic, "critic"), gamma, lam, last_value, paths.mask)
+    critic = along(paths, critic, "critic")  # (N, T)
+    return returns.gae(paths.rewards, critic, gamma, lam, last_value, paths.mask)
 
 
 def gae_moments(mdp, policy_logits, critic, gamma, lams, paths=None):

@@ -80,6 +80,7 @@ def policy(mdp, policy_logits):
     Raises:
       ValueError: logits of another shape, NaN, +inf, or a state whose logits are all -inf.
     """
+    _checks.kind("mdp", mdp, TabularMDP, "a TabularMDP, such as mdp.search_agent()")
     wanted = f"one logit for each state and action, shape ({mdp.states}, {mdp.actions})"
     logits = _checks.floats("policy_logits", policy_logits, wanted)
     if logits.shape != (mdp.states, mdp.actions):

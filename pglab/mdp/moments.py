@@ -3,7 +3,7 @@
 import numpy as np
 
 from pglab import _checks, returns
-from pglab.mdp.trajectories import Trajectories, trajectories
+from pglab.mdp.trajectories import Trajectories, checked_paths, trajectories
 from pglab.mdp.values import values
 
 WEIGHTS = ("return", "reward_to_go", "baselined", "q", "advantage")
@@ -81,7 +81,9 @@ def estimates(paths, weight):
 
 def checked_weight(paths, weight):
     """The weight as float64, 0 once an episode is over; refused if its shape is another, or it is not finite."""
-    wanted = f"finite numbers of shape {paths.actions.shape}, one for each step of each trajectory"
+    wanted = (
+        f"finite numbers of shape {checked_paths(paths).actions.shape}, one for each step of each trajectory"
+    )
     weight = _checks.floats("weight", weight, wanted)
     if weight.shape != paths.actions.shape:
         raise ValueError(f"weight has shape {weight.shape}; it must be {wanted}.")

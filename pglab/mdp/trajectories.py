@@ -78,8 +78,13 @@ def along(paths, table, name="table"):
 
     Source: none.
     """
-    shape = paths.actions.shape[1], paths.scores.shape[2]
+    shape = checked_paths(paths).actions.shape[1], paths.scores.shape[2]
     return checked_table(name, table, *shape)[np.arange(shape[0]), paths.states[:, :-1]]
+
+
+def checked_paths(paths):
+    """The trajectories, if that is what they are; else refused."""
+    return _checks.kind("paths", paths, Trajectories, "Trajectories, as mdp.trajectories gives them")
 
 
 def checked_table(name, table, steps, states):

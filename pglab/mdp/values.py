@@ -57,7 +57,8 @@ def objective(mdp, policy_logits, gamma=1.0):
 
     Source: Sutton and Barto (2nd ed.), section 13.2.
     """
-    return float(mdp.start @ values(mdp, policy_logits, gamma).v[0])
+    found = values(mdp, policy_logits, gamma)  # which looks at the process first
+    return float(mdp.start @ found.v[0])
 
 
 def occupancy(mdp, policy_logits):

@@ -63,6 +63,7 @@ class Exact:
     """
 
     def __init__(self, model, prompt, rewards, tree):
+        _checks.kind("model", model, torch.nn.Module, "a torch module; oracle.exact makes an Exact of it")
         self.tree, self.rewards = tree, rewards
         self.parameters = [p for p in model.parameters() if p.requires_grad]
         self.watched = Watched(model)

@@ -83,8 +83,14 @@ def gradient_of(objective, model):
       (n,) float64, in the order of ``model.parameters()``, as ``Exact.gradient``; 0 for what the
       objective does not depend on.
     """
+    _module(model)
+    _checks.kind("objective", objective, torch.Tensor, "a tensor without axes, made by the model")
     parts = torch.autograd.grad(objective, list(model.parameters()), materialize_grads=True)
     return torch.cat([part.reshape(-1) for part in parts]).numpy().astype(np.float64)
+
+
+def _module(model):
+    return _checks.kind("model", model, torch.nn.Module, "a torch module, such as oracle.network(0)")
 
 
 def moved(model, step):
@@ -102,7 +108,7 @@ def moved(model, step):
     Raises:
       ValueError: a step of another length.
     """
-    copied = copy.deepcopy(model)
+    copied = copy.deepcopy(_module(model))
     theta = parameters_to_vector(copied.parameters()).detach()
     step = _checks.vector("step", step)
     if len(step) != len(theta):
@@ -160,7 +166,9 @@ def slope(objective, model, direction, step=1e-4):
     Raises:
       ValueError: as ``moved``.
     """
-    v = np.asarray(direction) / np.linalg.norm(direction)
+    _module(model)
+    direction = _checks.vector("direction", direction)
+    v = direction / np.linalg.norm(direction)
     with torch.no_grad():
         up, down = (float(objective(moved(model, side * step * v))) for side in (1, -1))
     return (up - down) / (2 * step)

@@ -8,7 +8,7 @@ import torch
 from torch.nn import functional
 
 from pglab import _checks, logprobs
-from pglab.lm.model import reading
+from pglab.lm.model import SmallLM, reading
 from pglab.sampling.policy import checked_logits
 from pglab.sampling.prompts import as_tokens, whole_numbers
 
@@ -35,6 +35,7 @@ def score(model, prompts, samples_tokens, temperature=1.0, owners=None):
     """
     if not _checks.number("temperature", temperature) > 0:
         raise ValueError(f"temperature is {temperature}; it must be above 0.")
+    _checks.kind("model", model, SmallLM, "an lm.SmallLM, such as lm.load('addition')")
     logits = model.head(states(model, prompts, samples_tokens, owners))  # (N, T, V)
     if temperature != 1:
         logits = checked_logits(logits) / temperature

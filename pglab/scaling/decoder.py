@@ -120,3 +120,8 @@ MODELS = {
     "Llama 3.1 8 B": Decoder(32, 4096, 32, 14_336, 128_256, kv_heads=8, gated=True, tied=False),
     "Llama 3.1 70 B": Decoder(80, 8192, 64, 28_672, 128_256, kv_heads=8, gated=True, tied=False),
 }
+
+
+def checked(decoder):
+    """The decoder, if it is one; else refused."""
+    return _checks.kind("decoder", decoder, Decoder, "a Decoder, such as Decoder.of(lm.load('addition'))")

@@ -6,11 +6,11 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from pglab import _files, lm, sampling
+from pglab import _checks, _files, lm, sampling
 from pglab.sampling.draw import _Cached
 from pglab.scaling.decoder import Decoder
 from pglab.scaling.memory import cache, score_activations, score_peak
-from pglab.training import Trainer
+from pglab.training import PostTraining, Trainer
 from pglab.training.update import Update
 
 TIMES = lm.DATA / "measured" / "times.json"
@@ -92,6 +92,7 @@ def measure_peak(settings, model=None):
 
 def prepared(settings, model):
     """A run that has drawn, its update, and the one micro-batch of that."""
+    _checks.kind("settings", settings, PostTraining, "a PostTraining, such as training.plan('addition')")
     if settings.algorithm.weight == "critic" or settings.micro_batches > 1:
         raise ValueError("settings must be without a critic and with micro_batches=1, to be measured here.")
     run = Trainer(settings, model=model)

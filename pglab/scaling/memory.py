@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from pglab import _checks
+from pglab.scaling.decoder import checked
 
 # Bytes of one parameter, by item. "mixed": weights and gradients in half precision, and what the optimiser
 # reads and writes in float32: a master copy of the weights, and AdamW's two moments.
@@ -79,6 +80,7 @@ def bill(
 
     Source: Rajbhandari et al. 2020 (ZeRO), sections 3.1 and 5; Kingma and Ba 2015 (the two moments).
     """
+    checked(decoder)
     per = PRECISIONS[_checks.one_of("precision", precision, list(PRECISIONS))]
     gpus, stage = _checks.whole("gpus", gpus, low=1), _checks.whole("stage", stage, low=0)
     if stage > 3:
@@ -167,7 +169,7 @@ def score_activations(decoder, prompts, prompt_length, rows, width):
 
     Source: ``sampling.states``, counted.
     """
-    d, here = decoder.width, rows * (width - 1)
+    d, here = checked(decoder).width, rows * (width - 1)
     layer, norm, number = _layer(decoder, 4), 4 * d + 8, 8
     again = decoder.layers * 2 * 4 * d * rows * (prompt_length + width - 1) if width > 1 else 0
     mask = 4 * decoder.layers * (width - 1) * (prompt_length + width - 1)

@@ -5,7 +5,7 @@ import time
 import numpy as np
 import torch
 
-from pglab import lm, logprobs, sampling
+from pglab import _checks, lm, logprobs, sampling
 from pglab.scaling.decoder import Decoder
 from pglab.scaling.seconds import Gpu, step
 
@@ -55,6 +55,7 @@ def calibrate(rows):
     Returns:
       Gpu.
     """
+    _checks.kind("rows", rows, (list, tuple), 'a list, such as measured_times()["shapes"]')
     unit = Gpu(1.0, 1.0, MEMORY)
     work = max(rows, key=lambda row: reckon(row, unit).training)
     read = max(rows, key=lambda row: _decoder(row).parameters / (row["prompts"] * row["group"]))
@@ -76,6 +77,7 @@ def reckon(row, card):
     Returns:
       Step.
     """
+    _checks.table_of("row", row, 'such as measured_times()["shapes"][0]')
     counts = {name: row[name] for name in ("prompts", "group")}
     return step(
         _decoder(row), card, **counts, prompt_length=PROMPT, answer_length=ANSWER, samplers=1, trainers=1,

@@ -4,6 +4,7 @@ import math
 from typing import NamedTuple
 
 from pglab import _checks
+from pglab.scaling.decoder import checked
 from pglab.scaling.memory import bill, cache
 
 USABLE = 0.9  # share of a GPU's memory that weights, caches and the optimiser may fill; assumed
@@ -126,7 +127,7 @@ def samplers_needed(decoder, gpu, tokens, size=2):
     Raises:
       ValueError: an unknown GPU, tokens below 0.
     """
-    weights = size * decoder.parameters
+    weights = size * checked(decoder).parameters
     return math.ceil((weights + max(weights, cache(decoder, tokens, size))) / (USABLE * _card(gpu).memory))
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import traitlets
 
-from pglab import _packages
+from pglab import _checks, _packages
 from pglab.figures import Picture, describe
 from pglab.figures.layout import scene as lay_out
 from pglab.figures.show import bundle, show_words
@@ -68,6 +68,7 @@ class Explorer(ipywidgets.VBox):
     """
 
     def __init__(self, controls, picture):
+        _checks.kind("controls", controls, (list, tuple), "a list of Sliders and Choices")
         for control in controls:
             if not isinstance(control, (Slider, Choice)):
                 kind = type(control).__name__

@@ -10,7 +10,7 @@ from pglab.lm.devices import words
 from pglab.training import state as states
 from pglab.training.evaluation import PROMPTS, Scores, evaluate
 from pglab.training.run import RECENT, Run
-from pglab.training.settings import command
+from pglab.training.settings import Pretraining, command
 from pglab.training.unfinished import Interrupted, held, places, with_threads
 
 __all__ = ["Interrupted", "Pretrained", "pretrain", "rounded"]
@@ -58,6 +58,7 @@ def pretrain(settings, path=None, device="auto", progress=True, state=None, *, t
     Source: Radford et al. 2018 (GPT), equation 1; that only completions count: TRL 1.16,
     trainer/sft_trainer.py (completion_only_loss).
     """
+    _checks.kind("settings", settings, Pretraining, "a Pretraining, such as preset('addition')")
     prompts = _checks.whole("prompts", prompts, low=2)  # what would spoil the end is said at the start
     device = lm.choose_device(device)
     path, kept = places(path, state)
