@@ -128,8 +128,9 @@ BAD_OPTIONS = [
 ]
 
 
-def refuses(call, message):
+def refuses(call, message, wanted=""):
     text = check(call, message)
+    assert wanted in text, text
     assert "must" in text or "needs" in text, text
 
 
@@ -137,7 +138,8 @@ def refuses(call, message):
 def test_bad_rewards_and_masks_are_refused(name):
     argument = "advantages" if name in WHITEN else "rewards"
     for rewards, message in BAD_REWARDS.values():
-        refuses(lambda rewards=rewards: EVERY[name](rewards), f"{argument} {message}")
+        wanted = "it must be numbers of shape (..., G), G at least"
+        refuses(lambda rewards=rewards: EVERY[name](rewards), f"{argument} {message}", wanted)
     for mask, message in BAD_MASKS.values():
         refuses(lambda mask=mask: EVERY[name](ROWS, mask=mask), message)
         refuses(lambda mask=mask: EVERY[name](torch.tensor(ROWS), mask=mask), message)

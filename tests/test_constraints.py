@@ -216,6 +216,8 @@ def test_the_length_of_the_gradient_does_not_matter(unit):
     gradient = np.array([2.0, -1.0, -1.0, 0.0])
     wanted = constraints.trust_region_step(OLD, gradient, 0.01)
     np.testing.assert_allclose(constraints.trust_region_step(OLD, gradient * unit, 0.01), wanted, rtol=1e-12)
+    # Nor does a constant in it, which no policy can follow, however little is left beside it.
+    np.testing.assert_allclose(constraints.trust_region_step(OLD, gradient + 100, 0.01), wanted, rtol=1e-9)
 
 
 @pytest.mark.parametrize("max_kl", [5e-324, 1e-300, 1e-40, 1e10, 1e308])
@@ -241,7 +243,7 @@ def test_the_line_search_ends(logits, max_kl):
         (lambda: constraints.surrogate([0, 0], [0, 0], [1]), "weights has 1 entries; it must have 2"),
         (lambda: constraints.surrogate([0, 0], [0, 0], [1, np.nan]), "weights[1] is nan; it must be"),
         (
-            lambda: constraints.surrogate_gradient([0, 0], [0, 0], [1]),
+            lambda: constraints.surrogate_gradient([0, 0], [0, 0], [1], (0.2, 0.2)),
             "weights has 1 entries; it must have 2",
         ),
         (
@@ -250,12 +252,13 @@ def test_the_line_search_ends(logits, max_kl):
         ),
         (lambda: constraints.surrogate([0], [0], [1], (0.2,)), "clip is (0.2,); it must be (low, high)"),
         (lambda: constraints.surrogate([0], [0], [1], (-0.1, 0.2)), "clip[0] is -0.1; it must be one finite"),
+        (lambda: constraints.surrogate([0], [0], [1], (0.2, -0.1)), "clip[1] is -0.1; it must be one finite"),
         (lambda: constraints.surrogate_gradient([0], [0], [1], (0.2, np.inf)), "clip[1] is inf; it must be"),
         (lambda: constraints.fisher([[0.0]]), "logits has shape (1, 1); it must be"),
         (lambda: constraints.natural_gradient([0, -np.inf], [1, -1]), "logits[1] is -inf; it must be"),
         (lambda: constraints.natural_gradient([0, 0], [1, np.inf]), "gradient[1] is inf; it must be"),
         (lambda: constraints.natural_gradient([0, 0], [1, 0, -1]), "gradient has 3 entries; it must have 2"),
-        (lambda: constraints.trust_region_step([0, 0], [1], 0.1), "gradient has 1 entries; it must have 2"),
+        (lambda: constraints.trust_region_step([0, 0], [0], 0.1), "gradient has 1 entries; it must have 2"),
         (lambda: constraints.trust_region_step([0, np.inf], [1, -1], 0.1), "logits[1] is inf; it must be"),
         (
             lambda: constraints.trust_region_step([0, 0], [1, -1], 0),

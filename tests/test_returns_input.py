@@ -196,6 +196,28 @@ def test_bad_rewards_masks_values_and_last_values_are_refused(name):
             check(lambda last=last: EVERY[name](ROWS, CRITIC, last), message)
 
 
+def test_sentences_say_what_is_wanted():
+    words = "['a']"
+    refuses(
+        lambda: returns.gae(["a"], [0.0], 1, 1),
+        f"rewards is {words}; it must be numbers of shape (..., T), T",
+    )
+    refuses(
+        lambda: returns.gae([0.0], ["a"], 1, 1), f"values is {words}; it must be one value for each reward."
+    )
+    refuses(
+        lambda: returns.gae([0.0], [0.0], 1, 1, ["a"]),
+        f"last_value is {words}; it must be one finite number, or",
+    )
+
+
+def test_without_options_nothing_is_discounted_masked_or_still_to_come():
+    assert returns.discounted_return(R) == 4 and returns.reward_to_go(R).tolist() == [4, 3, 3, 1]
+    for name, f in (("td_errors", returns.td_errors), ("gae", returns.gae), ("n_step", returns.n_step)):
+        options = {"gae": (0.8,), "n_step": (2,)}.get(name, ())
+        assert f(R, V, 0.9, *options).tolist() == f(R, V, 0.9, *options, 0.0, [True] * 4).tolist()
+
+
 @pytest.mark.parametrize("bad", [-0.1, 1.1, np.nan, [0.9]])
 def test_gamma_and_lambda_outside_0_to_1_are_refused(bad):
     for call in (
