@@ -83,8 +83,9 @@ def inner_steps(step_size, clip=np.inf, beta=0.0, reference=None, steps=4):
     """
     step_size, beta = _checks.number("step_size", step_size, low=0), _checks.number("beta", beta, low=0)
     steps = _checks.whole("steps", steps, low=1)
-    if not clip >= 0:
-        raise ValueError(f"clip is {clip!r}; it must be a number at least 0, or infinity.")
+    low, high = clip if isinstance(clip, tuple) else (clip, clip)
+    if not (low >= 0 and high >= 0):
+        raise ValueError(f"clip is {clip!r}; it must be a number at least 0, or infinity, or two, (low, high).")
     if beta and reference is None:
         raise ValueError(f"beta is {beta} and reference is None; a penalty needs its reference.")
     ref = 0.0 if reference is None else log_softmax(np.asarray(reference, dtype=np.float64))

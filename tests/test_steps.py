@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pglab import bandit, constraints, kl, steps
 
@@ -49,6 +51,62 @@ def test_the_penalty_descends_the_exact_kl():
     moved = steps.inner_steps(0.3, beta=2.0, reference=ref, steps=1)(z, ONCE, nothing)
     wanted = -0.6 * bandit.finite_differences(lambda x: kl.divergence(x, ref[0]), z[0])
     np.testing.assert_allclose((moved - z)[0], wanted, atol=1e-9)
+
+
+def _random_batch(seed, prompts=3):
+    rng = np.random.default_rng(seed)
+    z, ref = rng.normal(size=(2, prompts, 4))
+    return z, ref, rng.integers(0, 4, size=(prompts, 6)), rng.normal(size=(prompts, 6))
+
+
+@given(st.integers(0, 10**6), st.sampled_from([0, 0.1, 0.5, (0.05, 0.4), np.inf]), st.sampled_from([0, 0.3]))
+def test_inner_steps_prompt_by_prompt(seed, clip, beta):
+    """Each prompt has its own softmax, clip and penalty: alone it moves as it does beside the others."""
+    z, ref, actions, weights = _random_batch(seed)
+    moved = steps.inner_steps(0.4, clip, beta, ref, steps=3)(z, actions, weights)
+    for q in range(len(z)):
+        one = z[q]
+        for _ in range(3):
+            push = steps.ascent(
+                one[None], steps.log_softmax(z[q : q + 1]), actions[q : q + 1], weights[q : q + 1], clip
+            )
+            pi, d = bandit.softmax(one), bandit.log_softmax(one) - bandit.log_softmax(ref[q])
+            one = one + 0.4 * (push[0] - beta * pi * (d - pi @ d))
+        np.testing.assert_allclose(moved[q], one, atol=1e-13)
+
+
+def test_what_inner_steps_takes_without_being_told():
+    z, ref, actions, weights = _random_batch(0)
+    usual = steps.inner_steps(0.4)(z, actions, weights)
+    assert (usual == steps.inner_steps(0.4, np.inf, 0.0, None, 4)(z, actions, weights)).all()
+    single = ref.astype(np.float32)
+    moves = [
+        steps.inner_steps(0.4, beta=0.5, reference=r)(z, actions, weights) for r in (single, single.tolist())
+    ]
+    assert (moves[0] == moves[1]).all()
+
+
+@given(st.integers(0, 10**6), st.sampled_from([0.001, 0.3, 2.0]), st.sampled_from([1, 3, 30]))
+def test_the_natural_step_solves_its_system(seed, damping, prompts):
+    """One system for each prompt, one length for all: small enough that it need not be shortened."""
+    z, _, actions, weights = _random_batch(seed, prompts)
+    weights[1:] *= 0.01  # beside others that hardly matter
+    max_kl = 1e-12
+    found = steps.trust_region(max_kl, damping)(z, actions, weights) - z
+    p, g = np.exp(steps.log_softmax(z)), steps.ascent(z, steps.log_softmax(z), actions, weights)
+    fisher = [np.diag(row) - np.outer(row, row) + damping * np.eye(4) for row in p]
+    x = np.array([np.linalg.solve(f, row) for f, row in zip(fisher, g, strict=True)])
+    wanted = np.sqrt(2 * max_kl / np.mean((g * x).sum(axis=1))) * x
+    far = np.mean([kl.divergence(a, a + b) for a, b in zip(z, wanted, strict=True)])
+    shortened = 1.0 if far <= max_kl else 0.9
+    np.testing.assert_allclose(found, shortened * wanted, rtol=1e-5, atol=1e-11)
+
+
+def test_runs_of_different_units_do_not_meet():
+    z, _, actions, weights = _random_batch(1)
+    move, both = steps.trust_region(0.02), [np.stack([x, x]) for x in (z, actions)]
+    moved = move(*both, np.stack([weights * 1e-250, weights * 1e250]))
+    np.testing.assert_allclose(moved, np.stack([move(z, actions, weights)] * 2), atol=1e-12)
 
 
 @pytest.mark.parametrize("max_kl", [1e-3, 0.05, 0.5])
@@ -114,18 +172,38 @@ def test_runs_differ_and_start_alike():
     assert got.shape == (41, 3, 2) and np.ptp(got[0], axis=0).max() == 0 and np.ptp(got[-1], axis=0).min() > 0
 
 
+def test_what_training_takes_without_being_told():
+    start, move = RNG.normal(size=(2, 4)), steps.inner_steps(0.5, steps=1)
+    got = steps.train(start, [1, 0, 0, 1], lambda r, v: r - v, move)
+    wanted = steps.train(start, [1, 0, 0, 1], lambda r, v: r - v, move, 8, 0.0, 40, 64, 0)
+    assert got.shape == (41, 64, 2) and (got == wanted).all()
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [
         (lambda: steps.inner_steps(-1), "step_size"),
         (lambda: steps.inner_steps(1, clip=-0.2), "clip"),
         (lambda: steps.inner_steps(1, clip=np.nan), "clip"),
-        (lambda: steps.inner_steps(1, beta=-1), "beta"),
-        (lambda: steps.inner_steps(1, beta=0.1), "reference"),
+        (
+            lambda: steps.inner_steps(1, clip=(0.2, -0.1)),
+            "clip is \\(0.2, -0.1\\); it must be a number at least 0",
+        ),
+        (lambda: steps.inner_steps(1, clip=(np.nan, 0.1)), "clip"),
+        (
+            lambda: steps.inner_steps(1, beta=-1, reference=UNIFORM),
+            "beta is -1.0; it must be one finite number, at",
+        ),
+        (lambda: steps.inner_steps(1, beta=0.1), "beta is 0.1 and reference is None"),
         (lambda: steps.inner_steps(1, steps=0), "steps"),
         (lambda: steps.trust_region(0), "max_kl"),
         (lambda: steps.trust_region(0.1, 0), "damping"),
-        (lambda: steps.train(UNIFORM[0], np.ones(4), None, None), "two axes"),
+        (lambda: steps.trust_region(np.nan), "max_kl is nan"),
+        (
+            lambda: steps.train("z", np.ones(4), None, None),
+            "start is 'z'; it must be logits, shape \\(P, A\\).$",
+        ),
+        (lambda: steps.train(UNIFORM[0], np.ones(4), None, None), "start has shape .* two axes"),
         (lambda: steps.train(UNIFORM, np.ones(3), None, None), "rewards has 3"),
         (lambda: steps.train(UNIFORM, np.ones(4), None, None, size=0), "size"),
         (lambda: steps.train(UNIFORM, np.ones(4), None, None, runs=0), "runs"),
@@ -134,5 +212,5 @@ def test_runs_differ_and_start_alike():
     ],
 )
 def test_bad_input_is_named(call, words):
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises(ValueError, match=f"^{words}"):
         call()
