@@ -165,6 +165,17 @@ REFUSED = {
         lambda: diagnostics.effective_sample_size([[0, 0], [1, 0]]),
         "weights holds a row of zeros; it must be finite weights",
     ),
+    "words for weights": (
+        lambda: diagnostics.effective_sample_size(["a"]),
+        "weights is ['a']; it must be finite weights, 0 or more, of shape (..., n), one of them positive",
+    ),
+    "words for rewards": (
+        lambda: diagnostics.zero_std_groups(["a"]),
+        "rewards is ['a']; it must be numbers of shape (..., G), G at least 1.",
+    ),
+    "words for logits": (
+        lambda: diagnostics.entropy(["a"]), "logits is ['a']; it must be logits of shape (..., V), V at least 1.",
+    ),
     "no weights": (lambda: diagnostics.effective_sample_size([]), "weights has shape (0,); it must be finite"),
     "one weight": (lambda: diagnostics.effective_sample_size(1.0), "weights has shape (); it must be finite"),
     "a reward of NaN": (

@@ -182,6 +182,10 @@ REFUSED = {
         clip(old=torch.zeros(2, 3)),
         "old_logprobs is a tensor beside a NumPy array; hand in both as one kind",
     ),
+    "letters for old ones": (clip(old=["a"]), "old_logprobs is ['a']; it must be numbers of shape (B, T)."),
+    "letters for advantages": (
+        clip(advantages="a"), "advantages is ['a']; it must be numbers of shape (B,) or (B, T).",
+    ),
     "letters": (clip([["a"]]), "logprobs is [['a']]; it must be numbers of shape (B, T)."),
     "one number as clip": (clip(clip=0.2), "clip is 0.2; it must be (low, high), or None."),
     "three numbers as clip": (clip(clip=(0, 1, 2)), "clip is (0, 1, 2); it must be (low, high), or None."),
