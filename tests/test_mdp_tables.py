@@ -97,7 +97,25 @@ def test_ratios_of_one_logit_count_the_right_tokens(T):
     ("call", "words"),
     [
         (lambda: mdp.minus_table(PATHS, Q, np.zeros((2, 5))), "table has shape"),
+        (
+            lambda: mdp.minus_table(PATHS, Q, "low"),
+            "table is 'low'; it must be one finite value for each time",
+        ),
         (lambda: mdp.token_tree(np.zeros((2, 2))), "paid is"),
+        (lambda: mdp.token_tree("much"), r"paid is 'much'; it must be an array of shape \(4, 2\)\.$"),
+        (
+            lambda: mdp.noise_to_signal("all right", 0, 0.5),
+            "length is 0; it must be a whole number, at least 1",
+        ),
+        (lambda: mdp.noise_to_signal("all right", 3, 0), "p is 0"),
+        (
+            lambda: mdp.noise_to_signal("all right", 3, 1.5),
+            "p is 1.5; it must be one finite number from 0 to 1",
+        ),
+        (
+            lambda: mdp.noise_to_signal("all right", 3, -0.5),
+            "p is -0.5; it must be one finite number from 0 to 1",
+        ),
         (lambda: mdp.token_tree(np.full((4, 2), np.nan)), "paid is"),
         (lambda: mdp.noise_to_signal("some right", 3, 0.5), "task is"),
         (lambda: mdp.noise_to_signal("all right", 17, 0.5), "length is 17"),
@@ -105,5 +123,5 @@ def test_ratios_of_one_logit_count_the_right_tokens(T):
     ],
 )
 def test_bad_input_is_named(call, words):
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises(ValueError, match=f"^{words}"):
         call()
