@@ -41,6 +41,26 @@ def test_policy_loss_by_hand(data):
     np.testing.assert_allclose(gradient, hand.gradient(*lists, **options), rtol=1e-6, atol=1e-6)
 
 
+QUADRANTS = [{}, {"clip": (0.2, 0.6)}, {"clip": None}, {"dual_clip": 1.5}, {"clip": None, "dual_clip": 1.5},
+             {"clip": (None, 0.2)}, {"clip": (0.2, None)}, {"variant": "cispo"}]  # fmt: skip
+
+
+@pytest.mark.parametrize("ratio", hand.RATIOS)
+@pytest.mark.parametrize("options", QUADRANTS, ids=str)
+def test_policy_loss_by_hand_in_every_quadrant(options, ratio):
+    """Random examples are often plain: here signs and sizes of advantages meet ratios on all sides of the bounds."""
+    rng = np.random.default_rng(0)
+    for _ in range(15):
+        logprobs, old = -rng.integers(1, 25, (3, 4)) / 8, rng.integers(-10, 11, (3, 4)) / 8
+        advantages, mask = rng.choice([-1.0, -0.5, -0.125, 0.0, 0.125, 0.5, 1.0], 3), rng.random((3, 4)) < 0.7
+        lists = [array.tolist() for array in (logprobs, logprobs - old, advantages, mask)]
+        value, gradient = value_and_gradient(*lists, ratio=ratio, **options)
+        assert value == pytest.approx(hand.policy_loss(*lists, ratio=ratio, **options), rel=1e-12, abs=1e-12)
+        np.testing.assert_allclose(
+            gradient, hand.gradient(*lists, ratio=ratio, **options), rtol=1e-6, atol=1e-6
+        )
+
+
 @given(hand.batches(), st.sampled_from(hand.MODES), st.sampled_from([None, 3, 0.5]), st.booleans())
 def test_aggregate_by_hand(batch, mode, norm, count):
     values, _, _, mask = batch

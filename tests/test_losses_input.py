@@ -120,6 +120,14 @@ REFUSED = {
         lambda: losses.policy_loss(LOGPROBS, OLD, [1, 1], MASK * 2),
         "mask holds something other than 0 and 1; it must be booleans of shape (2, 3)",
     ),
+    "words for weights": (
+        lambda: losses.importance_weights([["a"]], OLD, MASK),
+        "logprobs is [['a']]; it must be numbers of shape (B, T)",
+    ),
+    "a mask of weights for one row": (
+        lambda: losses.importance_weights(LOGPROBS, OLD, MASK[0]),
+        "mask has shape (3,); it must be booleans of shape (2, 3)",
+    ),
     "words": (
         lambda: losses.policy_loss([["a"]], None, [1], [[1]]),
         "logprobs is [['a']]; it must be numbers of shape (B, T)",
