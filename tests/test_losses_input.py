@@ -120,6 +120,10 @@ REFUSED = {
         lambda: losses.policy_loss(LOGPROBS, OLD, [1, 1], MASK * 2),
         "mask holds something other than 0 and 1; it must be booleans of shape (2, 3)",
     ),
+    "words for old ones": (
+        lambda: losses.policy_loss(LOGPROBS, ["a"], [1, 1], MASK),
+        "old_logprobs is ['a']; it must be numbers of shape (2, 3), as logprobs.",
+    ),
     "words for weights": (
         lambda: losses.importance_weights([["a"]], OLD, MASK),
         "logprobs is [['a']]; it must be numbers of shape (B, T)",
