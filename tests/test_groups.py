@@ -113,6 +113,8 @@ ORDERED = {
     "first": lambda g: g[0],
     "second": lambda g: g[1],  # of three: the middle one, so turning the group round does not show it
     "neighbours": lambda g: (g[1:] * g[:-1]).sum(),
+    "a little of a large number": lambda g: 1 + 1e-6 * g[0],
+    "a little of nothing": lambda g: 1e-9 * g[0],
     "shape": lambda g: np.zeros(1 + g[0]) if g[0] != g[-1] else np.zeros(1),
     "place of an action": lambda g: np.argmax(g == 0),
 }
@@ -123,3 +125,9 @@ ORDERED = {
 def test_an_f_that_looks_at_the_order_is_refused(f, p, size):
     with pytest.raises(ValueError, match=r"f\(group\)"):
         groups.expect(p, size, f)
+
+
+def test_the_order_is_tried_on_some_groups_and_each_group_is_asked():
+    asked = []
+    groups.expect([0.1, 0.2, 0.3, 0.4], 12, lambda g: asked.append(g.tolist()) or g.max())
+    assert len({tuple(sorted(g)) for g in asked}) == 455 and 455 + 2 * 16 <= len(asked) < 500

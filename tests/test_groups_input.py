@@ -70,6 +70,10 @@ BAD = [
     (moments(lambda r: "a"), "advantage(rewards) is 'a'; it must be numbers of shape (4, 3)"),
     (moments(place), "advantage gives equal rewards of one group different numbers; it must"),
     (moments(place, rewards=DISTINCT * 1e-12), "advantage gives equal rewards of one group different"),
+    (moments(lambda r: r + 0.001 * np.arange(r.shape[1])), "advantage gives equal rewards of one group different"),
+    (flat(groups.multinomial, HALF, "all"), "counts is 'all'; it must be whole numbers of shape (M, 2)."),
+    (flat(groups.zero_variance_probability, "half", 2), "p is 'half'; it must be a pass rate from 0 to 1."),
+    (flat(groups.weight_moments, "all", HALF, abs, 2), "values is 'all'; it must be a vector"),
     (flat(groups.weight_moments, [0, 1], HALF, abs, 0), "size is 0; it must be a whole number, at least 1."),
     (flat(groups.weight_moments, [1, 0], HALF, abs, 2), "values must be different rewards in increasing order."),
     (flat(groups.weight_moments, [1, 1], HALF, abs, 2), "values must be different rewards in increasing order."),
@@ -90,7 +94,7 @@ BAD = [
 def test_bad_input_is_refused(call, message):
     with pytest.raises(ValueError) as caught:
         call()
-    assert message in str(caught.value) and str(caught.value).endswith(".") and "must" in str(caught.value)
+    assert str(caught.value).startswith(message) and str(caught.value).endswith(".") and "must" in str(caught.value)
 
 
 @pytest.mark.parametrize("offset", [0, 1e6, -1e9])

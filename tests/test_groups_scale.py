@@ -135,7 +135,7 @@ def test_large_groups_tend_to_the_arcsine_and_do_not_overflow():
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_what_comes_in_has_the_shape_of_what_comes_out(function):
-    assert isinstance(function(0.5, 4), float) and function([0.5], 4).shape == (1,)
+    assert type(function(0.5, 4)) is float and function([0.5], 4).shape == (1,)
     table = function([[0, 0.25], [0.5, 1]], 5)
     assert table.shape == (2, 2) and table[0, 1] == pytest.approx(function(0.25, 5), rel=1e-14)
     assert function(0.5, 4) == function(0.5, 4.0, 1e-4, 1)
@@ -148,6 +148,7 @@ BAD = [
     ((0.5, 1), "size is 1; it must be a whole number, at least 2"),
     ((0.5, 2.5), "size is 2.5"),
     ((0.5, 4, -1e-4), "eps is -0.0001"),
+    ((0.5, 4, 0, "x"), "ddof is 'x'; it must be one finite number"),
     ((0.5, 4, 0, 2), "ddof is 2; it must be 0 (population) or 1"),
 ]
 
