@@ -85,7 +85,9 @@ def inner_steps(step_size, clip=np.inf, beta=0.0, reference=None, steps=4):
     steps = _checks.whole("steps", steps, low=1)
     low, high = clip if isinstance(clip, tuple) else (clip, clip)
     if not (low >= 0 and high >= 0):
-        raise ValueError(f"clip is {clip!r}; it must be a number at least 0, or infinity, or two, (low, high).")
+        raise ValueError(
+            f"clip is {clip!r}; it must be a number at least 0, or infinity, or two, (low, high)."
+        )
     if beta and reference is None:
         raise ValueError(f"beta is {beta} and reference is None; a penalty needs its reference.")
     ref = 0.0 if reference is None else log_softmax(np.asarray(reference, dtype=np.float64))

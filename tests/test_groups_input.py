@@ -94,7 +94,11 @@ BAD = [
 def test_bad_input_is_refused(call, message):
     with pytest.raises(ValueError) as caught:
         call()
-    assert str(caught.value).startswith(message) and str(caught.value).endswith(".") and "must" in str(caught.value)
+    assert (
+        str(caught.value).startswith(message)
+        and str(caught.value).endswith(".")
+        and "must" in str(caught.value)
+    )
 
 
 @pytest.mark.parametrize("offset", [0, 1e6, -1e9])

@@ -59,6 +59,32 @@ def test_nothing_beats_the_best_table(weight):
     assert least < noise(weight, mdp.score_weighted_table(PATHS, Q))
 
 
+def test_where_no_step_is_taken_the_tables_say_0():
+    for function in (mdp.score_weighted_table, mdp.best_table):
+        for _ in range(20):  # memory that is not set holds what was there before
+            spoilt = [np.full((3, 5), 7.0) for _ in range(20)]
+            del spoilt
+            assert (function(PATHS, Q)[0, 1:] == 0).all()
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_the_shy_process_has_no_state_to_spare(own):
+    model, logits = mdp.two_steps(own)
+    states = 3 if own else 2
+    assert model.terminal.tolist() == [False] * (states - 1) + [True] and model.horizon == 2
+    assert logits.tolist() == [[1, -1]] * (states - 1) + [[0, 0]] and model.start[0] == 1
+    assert mdp.two_steps()[0].states == 2
+
+
+def test_a_model_lists_its_own_trajectories():
+    model = mdp.search_agent(horizon=3)
+    for found, wanted in zip(
+        model.trajectories(mdp.LOGITS, 2), mdp.trajectories(model, mdp.LOGITS, 2), strict=True
+    ):
+        np.testing.assert_array_equal(found, wanted)
+    assert model.trajectories(mdp.LOGITS).actions.shape[1] == 3
+
+
 def test_the_tree_pays_at_the_last_token():
     paid = np.arange(8.0).reshape(4, 2)
     paths = mdp.trajectories(mdp.token_tree(paid), np.zeros((8, 2)))

@@ -154,9 +154,23 @@ def test_growth_is_the_moments_at_each_length():
         assert found.token[k] == pytest.approx(token.variance**0.5 / size)
         assert found.sequence[k] == pytest.approx(whole.variance**0.5 / size)
         assert found.square[k] * found.share[k] == pytest.approx(1)
-    assert found.lengths.tolist() == [1, 2, 5]
+    assert found.lengths.tolist() == [1, 2, 5] and found.lengths.dtype.kind == "i"
     assert math.isinf(offpolicy.ratio_square([0.0, 1.0], [0.0, -np.inf]))
     assert offpolicy.ratio_square([0.0, -np.inf], [0.0, 0.0]) == pytest.approx(2)
+
+
+def test_options_reach_the_answers():
+    shared = offpolicy.growth(PATH[-1], PATH[8], REWARDS, [3], "share")
+    answers = offpolicy.along_tokens(PATH[-1], PATH[8], REWARDS, 3, "share")
+    size = np.linalg.norm(answers.gradient)
+    assert shared.sequence[0] == pytest.approx(offpolicy.moments(answers).variance ** 0.5 / size)
+    assert shared.token[0] == pytest.approx(offpolicy.moments(answers, "token").variance ** 0.5 / size)
+    stale = offpolicy.stale(PATH, 16, REWARDS, 3, "share")
+    np.testing.assert_array_equal(stale.rewards, answers.rewards)
+    assert offpolicy.ascent(LOGITS, REWARDS, 0, 1.0).tolist() == [list(LOGITS)]
+    assert offpolicy.ratio_square([0.0, -np.inf], [0.0, -np.inf]) == 1
+    one = offpolicy.moments(answers)
+    assert one.effective(1) == one.share and one.effective(10) == pytest.approx(10 * one.share)
 
 
 def test_a_long_table_is_cut_into_blocks(monkeypatch):

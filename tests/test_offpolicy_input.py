@@ -34,6 +34,7 @@ PATH = offpolicy.ascent(LOGITS, REWARDS, 3, 1.0)
         (lambda: offpolicy.moments(ONE, baseline="mean"), "baseline is 'mean'; it must be one finite number"),
         (lambda: offpolicy.moments(MANY, "prefix"), "level is 'prefix', but these answers list no order"),
         (lambda: offpolicy.moments(ONE).mse(0), "samples is 0; it must be a whole number, at least 1"),
+        (lambda: offpolicy.moments(ONE).effective(0), "samples is 0; it must be a whole number, at least 1"),
         (lambda: offpolicy.moments(ONE).effective(1.5), "samples is 1.5; it must be a whole number"),
         (lambda: offpolicy.curve(ONE, [1.0, -1.0], 4), "cap is -1.0; it must be one number larger than 0"),
         (lambda: offpolicy.curve(ONE, [], 4), "caps is empty"),

@@ -66,9 +66,8 @@ def two_steps(own_logits=False):
     states = 3 if own_logits else 2  # the last one is the end
     transition = np.zeros((states, 2, states))
     for state in range(states - 1):
-        transition[state, 0, min(state + 1, states - 1) if own_logits else state] = 1.0
+        transition[state, 0, state + 1 if own_logits else state] = 1.0
         transition[state, 1, states - 1] = 1.0
-    transition[-1, :, -1] = 1.0
     logits = np.array([[1.0, -1.0]] * (states - 1) + [[0.0, 0.0]])
     start, terminal = np.eye(states)[0], np.arange(states) == states - 1
     return TabularMDP(start, transition, [[0.0, 1.0]] * states, 2, terminal), logits

@@ -33,7 +33,6 @@ def token_tree(paid):
         for token in range(2):
             transition[beginning, token, min(2 * beginning + 1 + token, 7)] = 1.0
     reward[3:7] = paid
-    transition[7, :, 7] = 1.0
     return TabularMDP(np.eye(8)[0], transition, reward, 3, terminal=np.arange(8) == 7)
 
 
