@@ -198,14 +198,14 @@ def test_bad_rewards_masks_values_and_last_values_are_refused(name):
 
 def test_sentences_say_what_is_wanted():
     words = "['a']"
-    refuses(
+    check(
         lambda: returns.gae(["a"], [0.0], 1, 1),
         f"rewards is {words}; it must be numbers of shape (..., T), T",
     )
-    refuses(
+    check(
         lambda: returns.gae([0.0], ["a"], 1, 1), f"values is {words}; it must be one value for each reward."
     )
-    refuses(
+    check(
         lambda: returns.gae([0.0], [0.0], 1, 1, ["a"]),
         f"last_value is {words}; it must be one finite number, or",
     )
