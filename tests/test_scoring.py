@@ -231,10 +231,9 @@ def test_entropies_where_all_ended_early_and_of_a_diverged_model():
     broken = with_bias(shaken(2), 2.0, *[0.0] * 31)
     with torch.no_grad():
         broken.positions.weight[5:] = math.nan  # read from the third new token on
-    samples = sampling.sample(broken, TOKENS, 9, 4, generator=torch.Generator().manual_seed(0))
-    early = samples.mask.sum(1) <= 2
-    assert early.any() and not early.all() and samples.entropies[:, :2].isfinite().all()
-    assert samples.entropies[~early, 2].isnan().all() and (samples.entropies[~samples.mask] == 0).all()
+    samples = sampling.sample(broken, TOKENS, 9, 2, generator=torch.Generator().manual_seed(0))
+    assert samples.entropies.isfinite().all() and (samples.entropies[~samples.mask] == 0).all()
+    check(lambda: sampling.sample(broken, TOKENS, 9, 4), "model gives logits that are NaN")
 
 
 def test_the_entropies_of_the_tokens_add_up_to_that_of_the_completion():
