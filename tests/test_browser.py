@@ -242,6 +242,7 @@ def _asking(tmp_path):
         'predict("98.3")\nprint("third answer")',
     ]
     cells = [nbformat.v4.new_code_cell(source.strip()) for source in cells]
+    cells.insert(2, nbformat.v4.new_markdown_cell("It went down."))
     nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=METADATA), tmp_path / "asking.ipynb")
 
 
@@ -257,9 +258,18 @@ def test_a_prediction_covers_its_answer_until_the_reader_commits(chromium, tmp_p
         first.wait_for(state="hidden")
         second.wait_for(state="hidden")
         assert page.locator(lab.ERROR_OUTPUTS).filter(has_text="RuntimeError").is_visible()
+        text, cells = (
+            page.get_by_text("It went down."),
+            "window.jupyterapp.shell.currentWidget.content.widgets.length",
+        )
+        assert text.is_hidden()  # the text after the cell waits too
         boxes.nth(0).get_by_role("button", name="up", exact=True).focus()
+        for key in ("x", "d", "d", "a", "Shift+Enter"):  # commands of JupyterLab, and "run this cell"
+            page.keyboard.press(key)
+        assert page.evaluate(cells) == 5 and first.is_hidden()
         page.keyboard.press("Enter")
         first.wait_for(state="visible")
+        assert text.is_visible()
         assert "You guessed\tup\nIt turned out\tdown\nBecause\tDown it goes." in boxes.nth(0).inner_text()
         boxes.nth(1).get_by_role("textbox").focus()
         page.keyboard.type("b a d sum")  # letters that JupyterLab would take for commands
