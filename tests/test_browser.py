@@ -259,7 +259,7 @@ def test_a_prediction_covers_its_answer_until_the_reader_commits(chromium, tmp_p
         second.wait_for(state="hidden")
         assert page.locator(lab.ERROR_OUTPUTS).filter(has_text="RuntimeError").is_visible()
         text, cells = (
-            page.get_by_text("It went down."),
+            page.locator("p", has_text="It went down."),
             "window.jupyterapp.shell.currentWidget.content.widgets.length",
         )
         assert text.is_hidden()  # the text after the cell waits too
