@@ -204,9 +204,32 @@ BAD = [
     (partial(lengths.climb, 0.5, 4, advantages.grpo, "sum", steps=-1), "steps is -1"),
     (partial(lengths.climb, 0.5, 4, advantages.grpo, "sum", rate=np.nan), "rate is nan"),
     (partial(lengths.climb, 0.5, 4, advantages.grpo, "sum", stop=1), "stop is 1.0; it must lie strictly"),
+    (partial(lengths.climb, 0.5, 4, advantages.grpo, "sum", stop=0), "stop is 0.0; it must lie strictly"),
+    (
+        partial(lengths.climb, 0.5, 4, advantages.grpo, "sum", stop=-0.5),
+        "stop is -0.5; it must be one finite number",
+    ),
+    (
+        partial(lengths.climb, 0.5, 4, advantages.grpo, "sum", stop=1.5),
+        "stop is 1.5; it must be one finite number",
+    ),
+    (
+        partial(lengths.climb, 0.5, 4, advantages.grpo, "sum", stop="x"),
+        "stop is 'x'; it must be one finite number",
+    ),
+    (
+        partial(lengths.climb, 0.5, 4, advantages.grpo, "sum", steps=-1),
+        "steps is -1; it must be a whole number, at",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("call", "message"), BAD)
 def test_bad_input_is_refused(call, message):
     refusals.check(call, message)
+
+
+def test_no_step_and_one_number():
+    path = lengths.climb(0.5, 2, advantages.dr_grpo, "sum", steps=0)
+    assert path.logits.shape == path.lengths.shape == (1, 2)
+    assert type(lengths.mean_length(0.3)) is float and lengths.mean_length([0.3, 0.4]).shape == (2,)

@@ -76,6 +76,11 @@ def test_the_shy_process_has_no_state_to_spare(own):
     assert mdp.two_steps()[0].states == 2
 
 
+def test_sixteen_tokens_are_the_most():
+    found = mdp.noise_to_signal("one decides", 16, 0.5)
+    np.testing.assert_allclose(found, [31, 15, 0], atol=1e-9)
+
+
 def test_a_model_lists_its_own_trajectories():
     model = mdp.search_agent(horizon=3)
     for found, wanted in zip(

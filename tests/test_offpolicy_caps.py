@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from pglab import bandit, mdp, offpolicy
 
+pytestmark = pytest.mark.filterwarnings("error")
 LOGITS, REWARDS = bandit.EXAMPLE_LOGITS, bandit.EXAMPLE_REWARDS
 numbers = st.floats(-1.5, 1.5)
 four = st.lists(numbers, min_size=4, max_size=4)
@@ -74,6 +75,32 @@ def test_the_best_cap_against_a_fine_grid(aim, mode, z, other, samples, baseline
     elif best.cap:
         here = offpolicy.curve(answers, [best.cap], samples, level, mode, baseline)
         assert best.error == pytest.approx((here.rmse if aim == "error" else here.astray)[0])
+
+
+def test_where_no_cap_is_best_and_where_no_step_is():
+    answers = offpolicy.one_decision(LOGITS, np.zeros(4), REWARDS)
+    size = np.linalg.norm(answers.gradient)
+    for samples, options in ((4, {"mode": "mask"}), (64, {"mode": "mask"}), (4, {"aim": "direction"})):
+        best = offpolicy.best_cap(answers, samples, **options)
+        found = offpolicy.curve(answers, [1e9], samples)
+        assert best == (np.inf, pytest.approx((found.astray if "aim" in options else found.rmse)[0]))
+    assert offpolicy.best_cap(answers, 1, mode="mask") == (0.0, pytest.approx(size))
+    wrong = offpolicy.one_decision([0.0, 0.0], [0.0, 0.0], [1.0, 0.0])._replace(
+        gradient=np.array([-1.0, 1.0])
+    )
+    assert offpolicy.best_cap(wrong, 9, aim="direction").error == 1  # no length of such a step does any good
+
+
+def test_without_options_a_curve_has_no_baseline():
+    answers = offpolicy.one_decision(LOGITS, np.zeros(4), REWARDS)
+    for one, other in zip(
+        offpolicy.curve(answers, [1.0], 4), offpolicy.curve(answers, [1.0], 4, baseline=0.0), strict=True
+    ):
+        np.testing.assert_array_equal(one, other)
+    whole, token = offpolicy.moments(answers), offpolicy.moments(answers, baseline=0.0)
+    assert whole.variance == token.variance
+    grown = [offpolicy.growth(LOGITS, np.zeros(4), REWARDS, [2], **o) for o in ({}, {"baseline": 0.0})]
+    assert grown[0].token == grown[1].token
 
 
 def test_many_samples_want_hardly_a_cap_and_few_want_a_shorter_step():

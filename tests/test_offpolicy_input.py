@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from refusals import check
 
-from pglab import bandit, offpolicy
+from pglab import bandit, mdp, offpolicy
 
+pytestmark = pytest.mark.filterwarnings("error")
 LOGITS, REWARDS = bandit.EXAMPLE_LOGITS, bandit.EXAMPLE_REWARDS
 UNIFORM = np.zeros(4)
 ONE = offpolicy.one_decision(LOGITS, UNIFORM, REWARDS)
@@ -123,3 +124,12 @@ def test_what_is_not_read_may_be_anything():
     assert offpolicy.moments(found, "token", baseline=0.5).share == pytest.approx(1)
     never = listed(chance=[1.0, 0.0], log_ratio=[[0, 0, 0], [np.inf, np.nan, 0]])
     assert len(never.chance) == 1
+
+
+def test_a_process_with_actions_that_are_never_taken():
+    process = mdp.search_agent(horizon=2)
+    never, always = np.array(mdp.LOGITS), np.array(mdp.LOGITS)
+    never[0, 0] = -np.inf  # no search; mu searches
+    found = offpolicy.trajectories(process, never, always)
+    np.testing.assert_allclose(found.gradient, mdp.objective_gradient(process, never).ravel(), atol=1e-15)
+    np.testing.assert_allclose(offpolicy.moments(found, "sequence").bias, 0, atol=1e-15)
