@@ -33,6 +33,7 @@ PATH = offpolicy.ascent(LOGITS, REWARDS, 3, 1.0)
         (lambda: offpolicy.moments(ONE, cap=[1.0, 2.0]), "cap is [1.0, 2.0]; it must be one number larger than 0"),
         (lambda: offpolicy.moments(ONE, cap="two"), "cap is 'two'; it must be a positive number, or None"),
         (lambda: offpolicy.moments(ONE, baseline="mean"), "baseline is 'mean'; it must be one finite number"),
+        (lambda: offpolicy.along_tokens([0, 0], [0, 0], [1, 0], 20_000), "length is 20000, for 2 tokens: 2e+04 kinds"),
         (lambda: offpolicy.moments(MANY, "prefix"), "level is 'prefix', but these answers list no order"),
         (lambda: offpolicy.moments(ONE).mse(0), "samples is 0; it must be a whole number, at least 1"),
         (lambda: offpolicy.moments(ONE).effective(0), "samples is 0; it must be a whole number, at least 1"),
@@ -119,7 +120,7 @@ def test_what_is_not_read_may_be_anything():
     mask = np.array([[1, 1, 0], [1, 0, 0]])
     ratio = np.where(mask, 0.1, np.nan)
     found = listed(mask=mask, log_ratio=ratio, scores=np.where(mask[..., None], 1.0, np.nan) * np.ones(4))
-    assert np.isfinite(found.scores).all() and np.isfinite(offpolicy.moments(found).variance)
+    assert (found.scores[mask == 0] == 0).all() and np.isfinite(offpolicy.moments(found).variance)
     assert offpolicy.weights(found)[1].tolist() == pytest.approx([np.exp(0.1), 0, 0])
     assert offpolicy.moments(found, "token", baseline=0.5).share == pytest.approx(1)
     never = listed(chance=[1.0, 0.0], log_ratio=[[0, 0, 0], [np.inf, np.nan, 0]])
@@ -133,3 +134,38 @@ def test_a_process_with_actions_that_are_never_taken():
     found = offpolicy.trajectories(process, never, always)
     np.testing.assert_allclose(found.gradient, mdp.objective_gradient(process, never).ravel(), atol=1e-15)
     np.testing.assert_allclose(offpolicy.moments(found, "sequence").bias, 0, atol=1e-15)
+
+
+def test_what_neither_policy_does_has_no_ratio():
+    found = offpolicy.one_decision([0.0, 1.0, -np.inf], [1.0, 0.0, -np.inf], [1.0, 0.0, 5.0])
+    assert len(found.chance) == 2 and found.log_ratio[:, 0].tolist() == [-1.0, 1.0]
+    both = offpolicy.along_tokens([0.0, 1.0, -np.inf], [1.0, 0.0, -np.inf], [1.0, 0.0, 5.0], 2)
+    assert len(both.chance) == 3 and np.isfinite(both.log_ratio).all() and not both.ordered
+
+
+def test_as_many_kinds_of_answers_as_may_be():
+    answers = offpolicy.along_tokens(
+        [0, 0], [0, 0], [1, 0], 19_999, "share"
+    )  # 20,000 kinds, most of them too rare
+    assert answers.chance.sum() == pytest.approx(1) and (answers.times.sum(axis=1) == 19_999).all()
+
+
+def test_the_share_counts_answers_or_tokens():
+    """Answers of three tokens and of one: a sequence weight is one for the answer, a token weight one for each token."""
+    ratio = [[0.5, -0.2, 0.1], [0.7, 0.0, 0.0]]
+    found = listed(chance=[0.25, 0.75], mask=[[1, 1, 1], [1, 0, 0]], log_ratio=ratio)
+    whole, token = offpolicy.moments(found, "sequence"), offpolicy.moments(found, "token")
+    w, chance = np.exp([0.4, 0.7]), np.array([0.25, 0.75])
+    assert whole.share == pytest.approx((chance @ w) ** 2 / (chance @ w**2))
+    w, chance = np.exp([0.5, -0.2, 0.1, 0.7]), np.array([0.25] * 3 + [0.75])
+    assert token.share == pytest.approx((chance @ w) ** 2 / chance.sum() / (chance @ w**2))
+
+
+def test_a_cap_that_masks_everything():
+    nothing = offpolicy.moments(ONE, cap=1e-9, mode="mask")
+    assert nothing.share == 0 and nothing.variance == 0 and (nothing.bias == -ONE.gradient).all()
+    assert offpolicy.moments(ONE, "none", mode="mask").share == 1  # without weights there is no cap
+    for _ in range(20):  # memory that is not set holds what was there before
+        spoilt = [np.full(2, 7.0) for _ in range(20)]
+        del spoilt
+        assert offpolicy.curve(ONE, [1e-9, 2e-9], 4, mode="mask").astray.tolist() == [1, 1]

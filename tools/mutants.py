@@ -62,7 +62,7 @@ def sources_of(room):
     return [f"pglab/{room}/*.py"] if room in FOLDERS else [f"pglab/{room}.py"]
 
 
-def prepare(room):
+def prepare(room, isolation):
     """A folder in which mutmut finds the tree, and a pyproject.toml that is about this room only."""
     place = WORK / room
     (place / "mutants").mkdir(parents=True, exist_ok=True)
@@ -73,7 +73,13 @@ def prepare(room):
         (place / "mutants/data").symlink_to(ROOT / "data")
     ours = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
     markers = {"markers": ours["pytest"]["ini_options"]["markers"], "pythonpath": [".", "tools"]}
+    (place / "preload.txt").write_text("numpy\ntorch\nhypothesis\n", encoding="utf-8")
     about = {"only_mutate": sources_of(room), "pytest_add_cli_args_test_selection": tests_of(room)}
+    about |= {
+        "process_isolation": isolation,
+        "forkserver_warmup": "import",
+        "preload_modules_file": "preload.txt",
+    }
     text = table("tool.pytest.ini_options", markers) + table("tool.mutmut", ours["mutmut"] | about)
     if (
         not (place / "pyproject.toml").exists()
@@ -100,21 +106,31 @@ def outcomes(place):
 
 
 def mutate(room, jobs, fresh):
-    """Run mutmut on a room; mutants that survived are tried again if the tests are newer than they."""
+    """Run mutmut on a room, and on its survivors once more, unless nothing has changed since they were tried.
+
+    The first pass forks from a process that has imported the tests: quick, but what a test file computes
+    while it is imported is not the mutant's. In the second each mutant imports the tests for itself.
+    """
     if fresh:
         shutil.rmtree(WORK / room, ignore_errors=True)
-    place, stamp = prepare(room), WORK / room / "tests.json"
-    state = {name: os.path.getmtime(ROOT / name) for name in tests_of(room)}
-    if stamp.exists() and json.loads(stamp.read_text(encoding="utf-8")) != state:
+    place, stamp = prepare(room, "fork"), WORK / room / "tried.json"
+    before = json.loads(stamp.read_text(encoding="utf-8")) if stamp.exists() else {}
+    tests = {name: os.path.getmtime(ROOT / name) for name in tests_of(room)}
+    if before.get("tests") != tests:
         (place / "mutants/mutmut-stats.json").unlink(
             missing_ok=True
         )  # which test reaches what, to be seen anew
-        left = [name for name, status in outcomes(place).items() if status not in (*NOTICED, "not checked")]
-        if left:
-            mutmut(place, jobs, *left)
     mutmut(place, jobs)
-    stamp.write_text(json.dumps(state), encoding="utf-8")
+    left = survivors(place)
+    if left and before != {"tests": tests, "left": left}:
+        prepare(room, "forkserver")
+        mutmut(place, jobs, *left)
+    stamp.write_text(json.dumps({"tests": tests, "left": survivors(place)}), encoding="utf-8")
     return place
+
+
+def survivors(place):
+    return [name for name, status in outcomes(place).items() if status not in NOTICED]
 
 
 def mutmut(place, jobs, *names):
@@ -157,12 +173,12 @@ def judge(room, place, reasons):
     """A room's row of the table, and its survivors with their reasons, "" where none is given."""
     found = outcomes(place)
     noticed = sum(status in NOTICED for status in found.values())
-    survivors = [(*change(place, name), status) for name, status in found.items() if status not in NOTICED]
+    left = [(*change(place, name), found[name]) for name in survivors(place)]
     row = {
         "mutants": len(found),
         "killed": noticed - sum(status == "timeout" for status in found.values()),
         "timeout": sum(status == "timeout" for status in found.values()),
-        "survived": len(survivors),
+        "survived": len(left),
         "percent": round(100 * noticed / max(len(found), 1), 2),
         "survivors": [
             {
@@ -172,7 +188,7 @@ def judge(room, place, reasons):
                 "status": status,
                 "why": reasons.get((f, was, becomes), ""),
             }
-            for f, was, becomes, status in survivors
+            for f, was, becomes, status in left
         ],
     }
     return row
