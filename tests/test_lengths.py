@@ -189,6 +189,15 @@ BAD = [
     (gradient([0.0]), "logits is [0.0]; it must be finite numbers, shape (2,)"),
     (gradient([0.0, np.inf]), "logits is [0.0, inf]"),
     (gradient(q=1.2), "chance_right is 1.2"),
+    (gradient(q=-0.2), "chance_right is -0.2; it must be one finite number from 0 to 1"),
+    (gradient("z"), "logits is 'z'; it must be finite numbers, shape (2,)"),
+    (partial(lengths.distribution, "z"), "logits is 'z'; it must be finite numbers."),
+    (gradient(longest="far"), "longest is 'far'; it must be a whole number."),
+    (gradient(weight=lambda r: "w"), "weight(rewards) is 'w'; it must be finite numbers of shape (5, 4)."),
+    (
+        gradient(weight=lambda r: 0.1 * r + 1.5e-9 * (np.arange(4) > 0)),
+        "weight gives equal rewards of one group",
+    ),
     (gradient(size=0), "size is 0"),
     (gradient(prompts=0), "prompts is 0"),
     (gradient(size=1, weight=advantages.grpo), "rewards has shape (2, 1)"),
@@ -233,3 +242,15 @@ def test_no_step_and_one_number():
     path = lengths.climb(0.5, 2, advantages.dr_grpo, "sum", steps=0)
     assert path.logits.shape == path.lengths.shape == (1, 2)
     assert type(lengths.mean_length(0.3)) is float and lengths.mean_length([0.3, 0.4]).shape == (2,)
+
+
+def test_what_rounding_does_to_large_weights_is_no_look_at_the_places():
+    shaky = gradient(weight=lambda r: 1e6 * r + 1e-5 * np.arange(4))
+    np.testing.assert_allclose(shaky(), gradient(weight=lambda r: 1e6 * r)(), rtol=1e-9, atol=1e-4)
+
+
+def test_two_thousand_tokens_are_the_most():
+    assert np.isfinite(gradient(size=10, longest=200, denominator="token_mean")()).all()
+    refusals.check(
+        gradient(size=10, longest=201, denominator="token_mean"), "a batch of 10 answers of up to 201"
+    )

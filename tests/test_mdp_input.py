@@ -37,6 +37,26 @@ BAD_MODELS = {
         {"terminal": [True, False]},
         "start[0] is 1.0, but state 0 is terminal: it must be 0",
     ),
+    "a start in the second state": (
+        {"start": [0.5, 0.5], "terminal": [False, True]},
+        "start[1] is 0.5, but state 1 is terminal: it must be 0",
+    ),
+    "the other of two ends": (
+        {"start": [0, 1], "terminal": [True, True]},
+        "start[1] is 1.0, but state 1 is terminal: it must be 0",
+    ),
+    "terminal, a word": (
+        {"terminal": "no"},
+        "terminal is 'no'; it must be booleans of shape (2,), True for a state",
+    ),
+    "transition, a word": (
+        {"transition": "on"},
+        "transition is 'on'; it must be probabilities of shape (2, A, 2)",
+    ),
+    "reward, a word": (
+        {"reward": "much"},
+        "reward is 'much'; it must be finite numbers of shape (2, 2), or (2, 2, 2)",
+    ),
     "all terminal": ({"terminal": [True, True]}, "start[0] is 1.0, but state 0 is terminal: it must be 0"),
     "a row of 1.1": (
         {"transition": moved([0.5, 0.6])},
@@ -138,7 +158,7 @@ def test_bad_weights_are_refused():
         (1.0, "weight has shape (); it must be"),
         (np.where(np.arange(shape[0])[:, None] == 3, np.nan, PATHS.rewards), "weight holds NaN or infinity"),
         (np.full(shape, np.inf), "weight holds NaN or infinity"),
-        (None, "weight is None; it must be"),
+        (None, f"weight is None; it must be finite numbers of shape {shape}, one for each step"),
     ]
     for weight, message in bad:
         for call in (

@@ -76,6 +76,78 @@ def test_the_shy_process_has_no_state_to_spare(own):
     assert mdp.two_steps()[0].states == 2
 
 
+# ---- Options and defaults
+
+
+def test_a_training_without_options():
+    run = mdp.actor_critic(AGENT, [[1, 0], [0, 0], [0, 0], [0, 0], [0, 0]], updates=2)
+    wanted = mdp.actor_critic(AGENT, np.eye(5, 2), "learning", 0, 2, 256, 0.95, 1.0)[:1]
+    assert run[0].logits.dtype == np.float64 and len(run[0].batch.actions) == 256
+    np.testing.assert_array_equal(run[0].critic, wanted[0].critic)
+    assert len(mdp.actor_critic(AGENT, LOGITS, size=1)) == 60
+
+
+def test_a_critic_of_noise_learns_something_else():
+    """Both see the same first batch; one of them sees its returns in another order."""
+    one, other = (mdp.actor_critic(AGENT, LOGITS, kind, 0, 2, 64) for kind in ("learning", "noise"))
+    np.testing.assert_array_equal(one[0].batch.rewards, other[0].batch.rewards)
+    np.testing.assert_array_equal(one[0].critic, other[0].critic)
+    assert abs(one[1].critic - other[1].critic).max() > 1e-4
+
+
+def test_the_error_of_a_sampled_mean():
+    drawn, change = np.random.default_rng(5), lambda w, mask: 2 * w
+    mean, error = mdp.sampled_batch_estimate(PATHS, Q, 3, change, np.random.default_rng(5), 7)
+    every = drawn.choice(len(Q), size=(7, 3), p=PATHS.probability)
+    single = np.array([np.einsum("nt,ntsa->sa", 2 * Q[rows], PATHS.scores[rows]) / 3 for rows in every])
+    np.testing.assert_allclose(mean, sum(single) / 7, atol=1e-14)
+    np.testing.assert_allclose(error, (sum((single - mean) ** 2) / 6 / 7) ** 0.5, atol=1e-14)
+    mdp.sampled_batch_estimate(PATHS, Q, 1, change, np.random.default_rng(0), 2)
+
+
+def test_a_change_of_a_batch_sees_0_where_an_episode_is_over():
+    seen = []
+    junk = np.where(PATHS.mask, Q, np.nan)
+    mdp.batch_estimate(PATHS, junk, 1, lambda w, mask: seen.append((w[~mask] == 0).all()) or w)
+    assert all(seen) and not PATHS.mask.all()
+
+
+def test_moments_of_the_trajectories_that_are_handed_in():
+    some = mdp.Trajectories(*(field[:4] for field in PATHS))
+    critic = np.zeros((3, 5))
+    mean, variance = mdp.gae_moments(AGENT, LOGITS, critic, 1.0, [0.5], some)
+    single = mdp.estimates(some, mdp.gae_weights(some, critic, 1.0, 0.5))
+    np.testing.assert_allclose(mean[0], np.einsum("n,nsa->sa", some.probability, single), atol=1e-14)
+    assert not np.allclose(mean, mdp.gae_moments(AGENT, LOGITS, critic, 1.0, [0.5])[0])
+
+
+def test_a_trajectory_may_weigh_nothing():
+    weights = np.arange(len(PATHS.actions)) % 2
+    some = mdp.Trajectories(*(field[1::2] for field in PATHS))
+    critic = np.random.default_rng(0).normal(size=(3, 5))
+    assert mdp.explained_variance(PATHS, critic, weights) == pytest.approx(
+        mdp.explained_variance(some, critic)
+    )
+
+
+def test_what_weights_and_moments_are_without_options():
+    usual = {"gamma": 1.0, "discount_from_start": False}
+    for kind in mdp.WEIGHTS:
+        for function in (mdp.weights, mdp.exact_gradient, mdp.covariance, mdp.covariance_trace):
+            np.testing.assert_array_equal(
+                function(AGENT, LOGITS, kind), function(AGENT, LOGITS, kind, **usual)
+            )
+    late = {"gamma": 0.5, "discount_from_start": False}
+    for function in (mdp.weights, mdp.exact_gradient, mdp.covariance, mdp.covariance_trace):
+        np.testing.assert_array_equal(function(AGENT, LOGITS, "q", 0.5), function(AGENT, LOGITS, "q", **late))
+
+
+def test_a_long_walk_without_a_choice_is_one_trajectory():
+    ring = np.roll(np.eye(50), 1, axis=1)[:, None, :]
+    paths = mdp.trajectories(mdp.TabularMDP(np.eye(50)[0], ring, np.ones((50, 1)), 20), np.zeros((50, 1)))
+    assert paths.states.tolist() == [list(range(21))]
+
+
 def test_sixteen_tokens_are_the_most():
     found = mdp.noise_to_signal("one decides", 16, 0.5)
     np.testing.assert_allclose(found, [31, 15, 0], atol=1e-9)
@@ -131,6 +203,10 @@ def test_ratios_of_one_logit_count_the_right_tokens(T):
         (
             lambda: mdp.minus_table(PATHS, Q, "low"),
             "table is 'low'; it must be one finite value for each time",
+        ),
+        (
+            lambda: mdp.sampled_batch_estimate(PATHS, Q, 0, None, None, 2),
+            "size is 0; it must be a whole number, at",
         ),
         (lambda: mdp.token_tree(np.zeros((2, 2))), "paid is"),
         (lambda: mdp.token_tree("much"), r"paid is 'much'; it must be an array of shape \(4, 2\)\.$"),
