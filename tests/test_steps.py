@@ -84,6 +84,10 @@ def test_what_inner_steps_takes_without_being_told():
         steps.inner_steps(0.4, beta=0.5, reference=r)(z, actions, weights) for r in (single, single.tolist())
     ]
     assert (moves[0] == moves[1]).all()
+    runs = steps.inner_steps(0.4, beta=0.5, reference=single)(
+        *(np.stack([x, x, x]) for x in (z, actions, weights))
+    )
+    np.testing.assert_allclose(runs, np.stack(moves[:1] * 3), atol=1e-14)  # runs stand on an axis in front
 
 
 @given(st.integers(0, 10**6), st.sampled_from([0.001, 0.3, 2.0]), st.sampled_from([1, 3, 30]))
