@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import refusals
 import torch
 
 from pglab import _checks
@@ -123,6 +124,30 @@ def test_one_of():
         with pytest.raises(ValueError) as caught:
             _checks.one_of("kind", "c", ("a", "b"), show)
         assert str(caught.value) == f"kind is 'c'; it must be one of {words}."
+
+
+def test_a_value_on_one_short_line():
+    assert _checks.brief("a\n  b\tc") == "a b c"
+    assert _checks.brief("x" * 200) == "x" * 200 and _checks.brief("x" * 201) == "x" * 197 + "..."
+    assert _checks.brief("one two three four", 15) == "one two..."  # between words, and never longer
+    assert _checks.brief("one two three", 13) == "one two three"
+    assert (
+        _checks.shown("a word") == "'a word'" and _checks.shown(list(range(9))) == "[0, 1, 2, 3, 4, 5, ...]"
+    )
+    assert len(_checks.shown("x" * 99)) == 80 and _checks.shown("x" * 78) == repr("x" * 78)
+    assert _checks.shown("one two three", 10) == "'one..."
+
+
+def test_one_kind_of_thing():
+    assert (
+        _checks.kind("x", (1,), (list, tuple), "a list") == (1,)
+        and _checks.kind("x", 1, int, "a number") == 1
+    )
+    assert _checks.table_of("x", {"a": 1}, "name to number") == {"a": 1}
+    refusals.check(lambda: _checks.kind("x", {}, (list, tuple), "a list"), "x is {}; it must be a list.")
+    refusals.check(
+        lambda: _checks.table_of("x", [1], "name to number"), "x is [1]; it must be a dictionary, name to"
+    )
 
 
 def test_the_nearest_spelling():

@@ -208,6 +208,18 @@ def test_ratios_of_one_logit_count_the_right_tokens(T):
             lambda: mdp.sampled_batch_estimate(PATHS, Q, 0, None, None, 2),
             "size is 0; it must be a whole number, at",
         ),
+        (
+            lambda: mdp.follow(AGENT, "log"),
+            "history is 'log'; it must be a list of Updates, as mdp.actor_critic gives it.$",
+        ),
+        (
+            lambda: mdp.values("agent", LOGITS),
+            r"mdp is 'agent'; it must be a TabularMDP, such as mdp.search_agent\(\).$",
+        ),
+        (
+            lambda: mdp.moments("all", Q),
+            "paths is 'all'; it must be Trajectories, as mdp.trajectories gives them.$",
+        ),
         (lambda: mdp.token_tree(np.zeros((2, 2))), "paid is"),
         (lambda: mdp.token_tree("much"), r"paid is 'much'; it must be an array of shape \(4, 2\)\.$"),
         (
