@@ -1,11 +1,12 @@
 """The race: its sums, its refusals, and one short lap with the extra."""
 
+import json
+
 import bench_peers
 import pytest
 import torch
 from extras import MISSING, peers
 
-from pglab import peers as hand_over
 from pglab import tasks
 
 
@@ -48,7 +49,7 @@ def test_a_short_lap(monkeypatch, tmp_path, capsys):
         bench_peers.main(["--record", "--threads", "1"])
     finally:
         torch.set_num_threads(before)
-    found = hand_over.recorded()["race"]
+    found = json.loads((tmp_path / bench_peers.results.NAME).read_text(encoding="utf-8"))["race"]
     assert set(found["versions"]) >= {"torch", "trl", "transformers"} and not MISSING
     rows = found["rows"]
     assert [row["what"] for row in rows] == ["sampling"] * 2 + ["GRPO step"] * 2

@@ -49,7 +49,7 @@ FAULTS = [
         "pglab.groups.estimates",
         "zeta_2 = p @ centred**2 - gradient @ gradient",
         "zeta_2 = p @ centred**2",
-        "B10",
+        "B7",
         "the squared mean not taken off the variance of a pair",
     ),
     Fault(
