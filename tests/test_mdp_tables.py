@@ -148,6 +148,15 @@ def test_a_long_walk_without_a_choice_is_one_trajectory():
     assert paths.states.tolist() == [list(range(21))]
 
 
+def test_how_many_trajectories_are_too_many():
+    """Four ways on from every state: 4^9 of them, 30 steps, 2 states and 2 actions are the first that do not fit."""
+    model = mdp.TabularMDP([1, 0], np.full((2, 2, 2), 0.5), np.zeros((2, 2)), 30)
+    with pytest.raises(
+        ValueError, match=r"^2.62e\+05 trajectories or more, of 30 steps, .* table of 3.15e\+07 scores"
+    ):
+        mdp.trajectories(model, np.zeros((2, 2)))
+
+
 def test_sixteen_tokens_are_the_most():
     found = mdp.noise_to_signal("one decides", 16, 0.5)
     np.testing.assert_allclose(found, [31, 15, 0], atol=1e-9)
