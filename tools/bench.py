@@ -2,7 +2,7 @@
 
     make bench                     everything
     make bench ARGS=--no-browser   without JupyterLab
-    make bench ARGS=--record       also into data/measured/bench.md, which README quotes
+    make bench ARGS=--record       also into data/measured/bench.md, to be kept
 
 The table goes to build/bench.md. The cost of exact groups is also drawn: build/bench_groups.svg.
 
@@ -265,7 +265,7 @@ def table(rows):
 
 
 def store(rows, record):
-    """Write the table to build/bench.md, and where README looks if it shall be kept."""
+    """Write the table to build/bench.md, and into data/ if it shall be kept."""
     places = [TABLE, *([RECORDED] if record else [])]
     head = f"# make bench\n\nOne run on {devices.words(torch.device('cpu'))}, {date.today()}. Ratios hold elsewhere too, times do not."
     _files.write_whole({path: f"{head}\n\n{rows}\n".encode() for path in places})
