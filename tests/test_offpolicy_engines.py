@@ -50,6 +50,7 @@ def test_int8_by_row(rows):
 
 @pytest.mark.parametrize(("precision", "bits"), [("float16", 10), ("bfloat16", 7)])
 def test_halves_keep_so_many_bits(precision, bits):
+    torch.manual_seed(0)  # a weight below 6e-5, which now and then comes, has fewer bits in float16
     layer = torch.nn.Linear(40, 5, bias=False)
     found = sampling.engine(layer, precision).weight
     assert found.dtype == torch.float32 and not found.requires_grad
