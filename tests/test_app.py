@@ -4,8 +4,6 @@ import contextlib
 import io
 import re
 import subprocess
-import time
-import urllib.request
 
 import lab
 import nbformat
@@ -66,17 +64,11 @@ def voila(tmp_path_factory):
     """A server on its own port, and its address."""
     folder = tmp_path_factory.mktemp("app")
     app.build(folder)
-    with lab._free_port() as port, open(folder / "log", "w") as log:
+    with lab.free_port() as port, open(folder / "log", "w") as log:
         line, environment = app.command(folder, "--no-browser", f"--port={port}")
         server = subprocess.Popen(line, env=environment, stdout=log, stderr=log)
-    address, end = f"http://127.0.0.1:{port}/", time.monotonic() + 90
-    while True:
-        try:
-            urllib.request.urlopen(address, timeout=2)
-            break
-        except OSError:
-            assert server.poll() is None and time.monotonic() < end, (folder / "log").read_text()
-            time.sleep(0.2)
+    address = f"http://127.0.0.1:{port}/"
+    lab.wait(server, address, folder / "log")
     yield address
     server.terminate()
     server.wait(30)

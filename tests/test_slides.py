@@ -5,9 +5,10 @@ import re
 import nbformat
 import pytest
 from classroom import slides
-from classroom.lesson import PREDICT, choices_of, lessons
+from classroom.lesson import choices_of, lessons
 from classroom.marks import MARKS, usual
 from classroom.mathml import with_mathml
+from notebook_policy import ASKED, PREDICT
 
 from pglab import predictions
 
@@ -53,8 +54,8 @@ def test_an_answer_stands_in_the_notes_of_the_slide_that_asks(lesson):
         if cell.metadata["slideshow"]["slide_type"] == "notes":
             asks = 0
         elif cell.cell_type == "markdown":
-            assert not (asks and slides.ASKED in cell.source), cell.source[:80]
-            asks += cell.source.count(slides.ASKED)
+            assert not (asks and ASKED in cell.source), cell.source[:80]
+            asks += cell.source.count(ASKED)
 
 
 def test_a_program_in_the_notes_is_a_program():

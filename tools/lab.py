@@ -90,7 +90,7 @@ class Lab:
 @contextlib.contextmanager
 def serving(folder):
     """JupyterLab on ``folder``, with settings of its own so that nobody's are touched."""
-    with tempfile.TemporaryDirectory() as scratch, _free_port() as port:
+    with tempfile.TemporaryDirectory() as scratch, free_port() as port:
         token, scratch = secrets.token_hex(8), Path(scratch)
         with open(scratch / "log", "w") as log:
             server = subprocess.Popen(
@@ -98,7 +98,7 @@ def serving(folder):
             )
             try:
                 url = f"http://127.0.0.1:{port}"
-                _wait(server, f"{url}/api/status?token={token}", scratch / "log")
+                wait(server, f"{url}/api/status?token={token}", scratch / "log")
                 yield Lab(url, token)
             finally:
                 server.terminate()
@@ -106,7 +106,8 @@ def serving(folder):
 
 
 @contextlib.contextmanager
-def _free_port():
+def free_port():
+    """A port that nobody listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -131,7 +132,8 @@ def _environment(scratch):
     return {**os.environ, **own}
 
 
-def _wait(server, url, log):
+def wait(server, url, log):
+    """Until the server answers; what it has logged, as an error, if it ends or takes too long."""
     end = time.monotonic() + START_SECONDS
     while True:
         try:
@@ -139,5 +141,5 @@ def _wait(server, url, log):
             return
         except OSError as error:
             if time.monotonic() > end or server.poll() is not None:
-                raise RuntimeError(f"JupyterLab did not start:\n{log.read_text()}") from error
+                raise RuntimeError(f"The server did not start:\n{log.read_text()}") from error
             time.sleep(0.2)

@@ -4,7 +4,9 @@ import ast
 import re
 from dataclasses import dataclass
 
-from classroom.lesson import PREDICT, Lesson, without_folds
+from notebook_policy import PREDICT
+
+from classroom.lesson import Lesson, without_folds
 from classroom.needed import needed
 
 NAMELESS = ("Explore it", "How to use a slider")  # headings that say nothing outside their notebook

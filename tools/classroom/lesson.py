@@ -1,16 +1,17 @@
 """What the classroom needs to know of a notebook: its parts, its folds, its predictions and exercises."""
 
+import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
+from notebook_policy import PREDICT
 
 from pglab import predictions
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLD = re.compile(r"<details><summary>(.*?)</summary>\s*(.*?)</details>\s*", re.S)
-PREDICT = re.compile(r'^predict\("(\d+\.\d+)"\)\n?', re.M)
 SOLUTION = re.compile(
     r"<details><summary>Solution (\w+)</summary>\s*```python\n(.*?)```\s*(.*?)</details>", re.S
 )
@@ -85,3 +86,11 @@ def with_answers_out_of_sight(notebook):
         if cell.cell_type == "code" and asked(cell):
             cell.outputs, cell.execution_count = [], None
     return notebook
+
+
+def noted(path):
+    """What a small file of ours remembers, as a dictionary; empty where there is none that can be read."""
+    try:
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        return {}

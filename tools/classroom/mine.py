@@ -12,7 +12,7 @@ import sys
 
 from render import write
 
-from classroom.lesson import ROOT, chosen_lessons, lessons, with_answers_out_of_sight
+from classroom.lesson import ROOT, chosen_lessons, lessons, noted, with_answers_out_of_sight
 
 OUT = ROOT / "mine"
 NOTE = ".copied.json"  # {name: hash of the notebook it was copied from}
@@ -21,7 +21,7 @@ NOTE = ".copied.json"  # {name: hash of the notebook it was copied from}
 def copy(out=OUT):
     """Copy what is missing; (names copied now, names whose original has changed since they were copied)."""
     out.mkdir(exist_ok=True)
-    known, fresh, changed = _noted(out), [], []
+    known, fresh, changed = noted(out / NOTE), [], []
     for lesson in lessons():
         name = lesson.path.name
         if not (out / name).exists():
@@ -41,7 +41,7 @@ def beside(chosen, out=OUT):
     Raises:
       ValueError: a number that no notebook has.
     """
-    written, known = [], _noted(out)
+    written, known = [], noted(out / NOTE)
     for lesson in chosen_lessons(chosen):
         stem, number = lesson.path.stem, 1
         while (path := out / f"{stem} (new{'' if number == 1 else f' {number}'}).ipynb").exists():
@@ -60,13 +60,6 @@ def _copy_drawings(out):
         target.parent.mkdir(exist_ok=True)
         if not target.exists():
             shutil.copy(path, target)
-
-
-def _noted(out):
-    try:
-        return dict(json.loads((out / NOTE).read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):
-        return {}
 
 
 def _hash(lesson):

@@ -17,14 +17,14 @@ from pathlib import Path
 
 import nbformat
 from nbconvert import SlidesExporter
+from notebook_policy import ASKED, PREDICT
 
-from classroom.lesson import FOLD, PREDICT, ROOT, asked, choices_of, chosen_lessons, lessons
+from classroom.lesson import FOLD, ROOT, asked, choices_of, chosen_lessons, lessons
 from classroom.marks import mark
 from classroom.mathml import with_mathml
 
 HERE = Path(__file__).parent
 OUT = ROOT / "build" / "slides"
-ASKED = "**Prediction"
 WORDS_OF_A_PICTURE = tuple(
     f"<details><summary>{words}" for words in ("The numbers in", "This picture in words")
 )

@@ -24,6 +24,7 @@ from classroom.lesson import (
     choices_of,
     chosen_lessons,
     exercise_of,
+    noted,
     solutions,
     with_answers_out_of_sight,
 )
@@ -90,14 +91,14 @@ def build(chosen=(), out=OUT):
     _files.write_whole(contents)
     for folder in (students, instructors):
         shutil.copytree(ROOT / "notebooks" / "drawings", folder / "drawings", dirs_exist_ok=True)
-    made = _made(out / MADE) | {str(path.relative_to(out)): _hash(data) for path, data in contents.items()}
+    made = noted(out / MADE) | {str(path.relative_to(out)): _hash(data) for path, data in contents.items()}
     _files.write_whole({out / MADE: json.dumps(made, indent=1).encode()})
     return students, instructors
 
 
 def _refuse_to_lose_work(contents, note):
     """A file that somebody has changed since it was made is not written over."""
-    made, out = _made(note), note.parent
+    made, out = noted(note), note.parent
     changed = [
         str(path.relative_to(out))
         for path, data in contents.items()
@@ -109,13 +110,6 @@ def _refuse_to_lose_work(contents, note):
             f"{', '.join(changed)} in {out.name}/ has been changed since it was made. Move it, or delete it, and "
             "say this again; nothing was written."
         )
-
-
-def _made(note):
-    try:
-        return dict(json.loads(note.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):
-        return {}
 
 
 def _hash(data):
